@@ -1,0 +1,92 @@
+"""Data-quality rules for tables built with Dagster and Spark.
+
+Names are loaded when they are first used: declaring rules starts neither Spark nor Dagster.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dq_dagster.errors import DeclarationError as DeclarationError
+    from dq_dagster.errors import DqError as DqError
+    from dq_dagster.errors import UnreadableData as UnreadableData
+    from dq_dagster.evaluation.result import Evaluation as Evaluation
+    from dq_dagster.evaluation.outcome import Outcome as Outcome
+    from dq_dagster.evaluation.run import evaluate as evaluate
+    from dq_dagster.evaluation.run import explain as explain
+    from dq_dagster.integration.checks import build_asset_checks as build_asset_checks
+    from dq_dagster.integration.readers import Files as Files
+    from dq_dagster.integration.readers import Table as Table
+    from dq_dagster.integration.spark_io_manager import SparkIOManager as SparkIOManager
+    from dq_dagster.judging.status import Status as Status
+    from dq_dagster.rules.column_emptiness import ColumnEmpty as ColumnEmpty
+    from dq_dagster.rules.column_emptiness import ColumnNotEmpty as ColumnNotEmpty
+    from dq_dagster.rules.column_patterns import ColumnValuesMatch as ColumnValuesMatch
+    from dq_dagster.rules.column_patterns import ColumnValuesNotMatch as ColumnValuesNotMatch
+    from dq_dagster.rules.column_sets import ColumnValuesInSet as ColumnValuesInSet
+    from dq_dagster.rules.column_sets import ColumnValuesNotInSet as ColumnValuesNotInSet
+    from dq_dagster.rules.column_statistics import ColumnAvgInRange as ColumnAvgInRange
+    from dq_dagster.rules.column_statistics import ColumnMaxInRange as ColumnMaxInRange
+    from dq_dagster.rules.column_statistics import ColumnMinInRange as ColumnMinInRange
+    from dq_dagster.rules.column_statistics import ColumnStddevInRange as ColumnStddevInRange
+    from dq_dagster.rules.column_statistics import ColumnSumInRange as ColumnSumInRange
+    from dq_dagster.rules.column_value_ranges import (
+        ColumnValueLengthsInRange as ColumnValueLengthsInRange,
+    )
+    from dq_dagster.rules.column_value_ranges import ColumnValuesInRange as ColumnValuesInRange
+    from dq_dagster.rules.dataset_counts import ColumnCountInRange as ColumnCountInRange
+    from dq_dagster.rules.dataset_counts import RecordCountInRange as RecordCountInRange
+    from dq_dagster.rules.json_schema import json_schema as json_schema
+    from dq_dagster.rules.row_expectation import RowExpectation as RowExpectation
+    from dq_dagster.rules.rule import Rule as Rule
+    from dq_dagster.rules.threshold import AtLeast as AtLeast
+    from dq_dagster.rules.threshold import AtMost as AtMost
+    from dq_dagster.ruleset import RuleSet as RuleSet
+    from dq_dagster.sources.yaml_files import load_rules as load_rules
+
+_HOMES = {
+    "errors": ("DeclarationError", "DqError", "UnreadableData"),
+    "evaluation.result": ("Evaluation",),
+    "evaluation.outcome": ("Outcome",),
+    "evaluation.run": ("evaluate", "explain"),
+    "integration.checks": ("build_asset_checks",),
+    "integration.readers": ("Files", "Table"),
+    "integration.spark_io_manager": ("SparkIOManager",),
+    "judging.status": ("Status",),
+    "rules.column_emptiness": ("ColumnEmpty", "ColumnNotEmpty"),
+    "rules.column_patterns": ("ColumnValuesMatch", "ColumnValuesNotMatch"),
+    "rules.column_sets": ("ColumnValuesInSet", "ColumnValuesNotInSet"),
+    "rules.column_statistics": (
+        "ColumnAvgInRange",
+        "ColumnMaxInRange",
+        "ColumnMinInRange",
+        "ColumnStddevInRange",
+        "ColumnSumInRange",
+    ),
+    "rules.column_value_ranges": ("ColumnValueLengthsInRange", "ColumnValuesInRange"),
+    "rules.dataset_counts": ("ColumnCountInRange", "RecordCountInRange"),
+    "rules.json_schema": ("json_schema",),
+    "rules.row_expectation": ("RowExpectation",),
+    "rules.rule": ("Rule",),
+    "rules.threshold": ("AtLeast", "AtMost"),
+    "ruleset": ("RuleSet",),
+    "sources.yaml_files": ("load_rules",),
+}
+_MODULES = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_MODULES)  # noqa: PLE0605 (a list of the names above)
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

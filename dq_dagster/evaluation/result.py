@@ -1,0 +1,116 @@
+"""The outcomes of one evaluation, readable as text, as HTML in notebooks, and as a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.judging.status import Status, worst
+from dq_dagster.judging.wording import plural, show
+from dq_dagster.plan import Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLOURS = {
+    Status.OK: "#1a7f37",
+    Status.WARNING: "#9a6700",
+    Status.ERROR: "#cf222e",
+    Status.EMPTY: "#57606a",
+    Status.NOT_COMPUTED: "#57606a",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation:
+    """What the rules said about the data, in the order of the rules."""
+
+    outcomes: tuple[Outcome, ...]
+    plan: Plan
+
+    @property
+    def status(self) -> Status:
+        """The worst status of all outcomes."""
+        return worst(outcome.status for outcome in self.outcomes)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no rule gave a Warning or an Error."""
+        return all(outcome.ok for outcome in self.outcomes)
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self.outcomes)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __getitem__(self, rule: str) -> Outcome:
+        """The outcome of the rule of that name."""
+        for outcome in self.outcomes:
+            if outcome.rule.name == rule:
+                return outcome
+        raise KeyError(f"No rule named {rule!r}; there are {[o.rule.name for o in self.outcomes]}.")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row an outcome."""
+        import pandas as pd
+
+        columns = ["rule", "type", "partition", "status", "observed", "message", "bounds",
+                   "rows", "failed_rows", "details"]  # fmt: skip
+        return pd.DataFrame([_record(outcome) for outcome in self.outcomes], columns=columns)
+
+    def __repr__(self) -> str:
+        rows = [(o.status.value, o.rule.name, o.message) for o in self.outcomes]
+        widths = [max((len(row[n]) for row in rows), default=0) for n in (0, 1)]
+        lines = [
+            f"{status:<{widths[0]}}  {name:<{widths[1]}}  {text}" for status, name, text in rows
+        ]
+        return "\n".join([self._headline(), *lines])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(_html_row(outcome) for outcome in self.outcomes)
+        return (
+            f"<p><b>{escape(self._headline())}</b></p><table><thead><tr><th>status</th>"
+            f"<th>rule</th><th>observed</th><th>message</th></tr></thead><tbody>{cells}"
+            "</tbody></table>"
+        )
+
+    def _headline(self) -> str:
+        counts = Counter(outcome.status for outcome in self.outcomes)
+        order = (Status.ERROR, Status.WARNING, Status.EMPTY, Status.OK)
+        parts = [f"{counts[status]} {status}" for status in order if counts[status]]
+        return f"{plural(len(self.outcomes), 'outcome')}: {', '.join(parts) or 'none'}"
+
+
+def _record(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "rule": outcome.rule.name,
+        "type": outcome.rule.type,
+        "partition": outcome.partition,
+        "status": outcome.status.value,
+        "observed": outcome.observed,
+        "message": outcome.message,
+        "bounds": dict(outcome.bounds),
+        "rows": outcome.rows,
+        "failed_rows": outcome.failed_rows,
+        "details": dict(outcome.details),
+    }
+
+
+def _html_row(outcome: Outcome) -> str:
+    colour = _COLOURS[outcome.status]
+    return (
+        f'<tr><td style="color:{colour}"><b>{outcome.status}</b></td>'
+        f"<td>{escape(outcome.rule.name)}</td><td>{escape(_observed(outcome.observed))}</td>"
+        f'<td style="text-align:left">{escape(outcome.message)}</td></tr>'
+    )
+
+
+def _observed(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_observed(one)}" for name, one in value.items())
+    return "" if value is None else show(value)

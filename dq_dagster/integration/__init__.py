@@ -1,0 +1,1 @@
+"""Dagster: rules as asset checks, readers, the IO manager."""

@@ -1,0 +1,36 @@
+"""What went wrong before any rule could be judged, told without secrets or row values."""
+
+from __future__ import annotations
+
+import re
+
+import dagster as dg
+
+from dq_dagster.errors import DqError, UnreadableData
+
+_SECRETS = (
+    (re.compile(r"(?i)\b(password|passwd|pwd|secret|token|access_?key|api_?key)\b\s*[=:]\s*\S+"),
+     r"\1=***"),
+    (re.compile(r"(\w+://[^:/\s]+):[^@\s]+@"), r"\1:***@"),
+)  # fmt: skip
+_LONGEST = 300
+
+
+def told(error: Exception, asset: str) -> DqError:
+    """A sentence with the error's class and the first line of its text."""
+    if isinstance(error, dg.DagsterError) and isinstance(error.__cause__, Exception):
+        # Dagster wraps what an IO manager raised; the cause says what happened.
+        return told(error.__cause__, asset)
+    if isinstance(error, DqError):
+        return error
+    text = _first_line(str(error))
+    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return UnreadableData(f"The data of asset '{asset}' could not be read ({reason}).")
+
+
+def _first_line(text: str) -> str:
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    for pattern, replacement in _SECRETS:
+        line = pattern.sub(replacement, line)
+    line = re.sub(r"\s*SQLSTATE: \w+.*$", "", line)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

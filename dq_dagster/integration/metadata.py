@@ -1,0 +1,116 @@
+"""The one way into Dagster's metadata: plain, strict JSON, small, and free of row values."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+import dagster as dg
+
+from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.judging.wording import show
+
+STATUS = "dq/status"
+OBSERVED = "dq/observed"
+BOUNDS = "dq/bounds"
+ROWS = "dq/rows"
+FAILED_ROWS = "dq/failed_rows"
+COLUMNS = "dq/columns"
+METRICS = "dq/metrics"
+SLICE = "dq/slice"
+RULE_TYPE = "dq/type"
+ERROR = "dq/error"
+QUALITY_DIMENSION = "dq/quality_dimension"
+TAGS = "dq/tags"
+OWNERS = "dq/owners"
+
+WHOLE_DATASET = "whole dataset"
+_MOST_BYTES = 16_384
+_MOST_COLUMNS = 50
+
+
+def of_outcome(outcome: Outcome) -> dict[str, Any]:
+    """What Dagster keeps of an outcome: for people to read, and for later checks to learn from."""
+    entries: dict[str, Any] = {
+        STATUS: outcome.status.value,
+        RULE_TYPE: outcome.rule.type,
+        SLICE: outcome.partition or WHOLE_DATASET,
+    }
+    if outcome.observed is not None:
+        entries[OBSERVED] = _observed(outcome.observed)
+    if outcome.rows is not None:
+        entries[ROWS] = outcome.rows
+    if outcome.failed_rows is not None:
+        entries[FAILED_ROWS] = outcome.failed_rows
+    if outcome.bounds:
+        entries[BOUNDS] = plain(outcome.bounds)
+    if "error" in outcome.details:
+        entries[ERROR] = str(outcome.details["error"])
+    if "columns" in outcome.details:
+        entries[COLUMNS] = _column_rows(outcome.details["columns"])
+    if outcome.metrics:
+        entries[METRICS] = plain(outcome.metrics)
+    return _within_limit(entries)
+
+
+def plain(value: Any) -> Any:
+    """The value as strict JSON can hold it. Bounds and names pass, text from the data does not."""
+    match value:
+        case Enum():
+            return str(value.value)
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case Decimal():
+            return plain(float(value))
+        case date():
+            return value.isoformat()
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case _ if hasattr(value, "item"):
+            return plain(value.item())
+        case _:
+            return type(value).__name__
+
+
+def _observed(value: Any) -> Any:
+    """Numbers stay numbers, which Dagster plots; text is described, never quoted."""
+    if isinstance(value, Mapping):
+        return {str(name): _observed(one) for name, one in value.items()}
+    return show(value) if isinstance(value, str) else plain(value)
+
+
+def _column_rows(columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "column": name,
+            "status": plain(summary["status"]),
+            "observed": _cell(summary.get("observed")),
+            "message": str(summary["message"]),
+        }
+        for name, summary in list(columns.items())[:_MOST_COLUMNS]
+    ]
+
+
+def _cell(value: Any) -> str | int | float | bool:
+    return "" if value is None else _observed(value)
+
+
+def _within_limit(entries: dict[str, Any]) -> dict[str, Any]:
+    """Leaves out the largest optional entries until the rest is small enough for an event log."""
+    for optional in (COLUMNS, METRICS, OBSERVED):
+        if len(json.dumps(entries)) <= _MOST_BYTES:
+            break
+        entries.pop(optional, None)
+    if COLUMNS in entries:
+        records = [dg.TableRecord(row) for row in entries[COLUMNS]]
+        entries[COLUMNS] = dg.MetadataValue.table(records)
+    return entries

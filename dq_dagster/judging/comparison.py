@@ -1,0 +1,122 @@
+"""Comparing an observed value with a bound, without ever rounding either silently."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, time, tzinfo
+from decimal import Decimal
+from typing import Any
+
+from dq_dagster.errors import Misfit
+from dq_dagster.judging.wording import show_bound
+from dq_dagster.metrics.constant import Scalar
+
+
+def is_nan(value: object) -> bool:
+    return isinstance(value, float | Decimal) and math.isnan(value)
+
+
+def aligned(bound: Scalar, observed: object, *, zone: tzinfo = UTC) -> Any:
+    """The bound in the observed value's own type, or Misfit if it has none there.
+
+    A naive time bound on a column of instants is meant in the session's zone.
+    """
+    match observed:
+        case bool():
+            fitted: object = bound if isinstance(bound, bool) else None
+        case int() | Decimal():
+            fitted = _exact_number(bound)
+        case float():
+            fitted = _float_number(bound)
+        case datetime():
+            fitted = _moment(bound, aware=observed.tzinfo is not None, zone=zone)
+        case date():
+            fitted = _day(bound)
+        case str():
+            fitted = bound if isinstance(bound, str) else None
+        case _:
+            fitted = None
+    if fitted is None:
+        raise Misfit.wrong_bound(show_bound(bound), kind_of(observed))
+    return fitted
+
+
+def kind_of(value: object) -> str:
+    match value:
+        case bool():
+            return "boolean"
+        case int() | float() | Decimal():
+            return "number"
+        case datetime():
+            return "timestamp"
+        case date():
+            return "date"
+        case str():
+            return "text"
+        case _:
+            return type(value).__name__
+
+
+def parse_moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+
+
+def parse_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError:
+        return None
+
+
+def _exact_number(bound: Scalar) -> int | Decimal | None:
+    if isinstance(bound, bool):
+        return None
+    if isinstance(bound, float):
+        # 0.1 means the decimal 0.1 to the person who wrote it.
+        return Decimal(repr(bound))
+    return bound if isinstance(bound, int | Decimal) else None
+
+
+def _float_number(bound: Scalar) -> int | float | Decimal | None:
+    if isinstance(bound, bool) or not isinstance(bound, int | float | Decimal):
+        return None
+    try:
+        return float(bound)
+    except OverflowError:
+        # Beyond all floats; Python compares such a number with a float exactly.
+        return bound
+
+
+def _moment(bound: Scalar, *, aware: bool, zone: tzinfo) -> datetime | None:
+    if isinstance(bound, str):
+        moment = parse_moment(bound)
+    elif isinstance(bound, datetime):
+        moment = bound
+    else:
+        moment = datetime.combine(bound, time()) if isinstance(bound, date) else None
+    if moment is None or (moment.tzinfo is not None) == aware:
+        return moment
+    # A zoned bound means nothing on wall-clock times; a naive one is in the session's zone.
+    # In UTC, since Python compares two times of one zone by their wall clocks, which jump.
+    return moment.replace(tzinfo=zone).astimezone(UTC) if aware else None
+
+
+def in_zone(value: Any, zone: tzinfo) -> Any:
+    """An instant as people of that zone read it; everything else as it is."""
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        return value
+    try:
+        return value.astimezone(zone)
+    except OverflowError:
+        return value
+
+
+def _day(bound: Scalar) -> date | None:
+    if isinstance(bound, str):
+        return parse_day(bound)
+    if isinstance(bound, datetime):
+        return None
+    return bound if isinstance(bound, date) else None

@@ -1,0 +1,68 @@
+"""The verdict on one rule, before it is tied to a slice and recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from dq_dagster.judging.status import Status, worst
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A status, what was observed, and one sentence that says so with numbers."""
+
+    status: Status
+    message: str
+    observed: Any = None
+    bounds: Mapping[str, Any] = field(default_factory=dict)
+    rows: int | None = None
+    failed_rows: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def error(cls, failure: Exception) -> Self:
+        """The verdict on a rule that could not be answered."""
+        details = {"error": type(failure).__name__}
+        return cls(Status.ERROR, str(failure), details=details)
+
+    @classmethod
+    def of_columns(cls, by_column: Mapping[str, Judgement]) -> Judgement:
+        """The worst verdict of several columns; its message names the columns that caused it."""
+        if len(by_column) == 1:
+            return next(iter(by_column.values()))
+        status = worst(judgement.status for judgement in by_column.values())
+        causes = {name: j for name, j in by_column.items() if j.status is status}
+        return cls(
+            status,
+            _joint_message(causes, of=len(by_column)),
+            observed={name: j.observed for name, j in by_column.items()},
+            bounds=next((j.bounds for j in by_column.values() if j.bounds), {}),
+            rows=_largest(j.rows for j in by_column.values()),
+            failed_rows=_largest(j.failed_rows for j in by_column.values()),
+            details={"columns": {name: j.summary() for name, j in by_column.items()}},
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """What is kept of one column among several."""
+        kept = {
+            "status": self.status,
+            "observed": self.observed,
+            "rows": self.rows,
+            "failed_rows": self.failed_rows,
+            "message": self.message,
+        }
+        return {key: value for key, value in kept.items() if value is not None}
+
+
+def _joint_message(causes: Mapping[str, Judgement], *, of: int) -> str:
+    sentences = [judgement.message for judgement in list(causes.values())[:3]]
+    if len(causes) > 3:
+        sentences.append(f"The same for {len(causes) - 3:,} more of {of:,} columns.")
+    return " ".join(sentences)
+
+
+def _largest(counts: Any) -> int | None:
+    known = [count for count in counts if count is not None]
+    return max(known, default=None)

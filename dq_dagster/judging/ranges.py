@@ -1,0 +1,77 @@
+"""Judging one value by hard and soft bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from typing import Any
+
+from dq_dagster.judging.comparison import aligned, in_zone, is_nan
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.status import Status
+from dq_dagster.judging.wording import show, show_bound
+from dq_dagster.metrics.constant import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Inclusive bounds: beyond a hard one is an Error, beyond a soft one a Warning."""
+
+    min: Scalar | None = None
+    soft_min: Scalar | None = None
+    soft_max: Scalar | None = None
+    max: Scalar | None = None
+
+    def judge(
+        self, value: Any, *, what: str, rows: int | None = None, zone: tzinfo = UTC
+    ) -> Judgement:
+        """The verdict on ``value``, the observed ``what``, such as "The maximum of 'amount'"."""
+        if value is None:
+            status, message = Status.EMPTY, f"{what} can not be told: there are too few values."
+        elif is_nan(value):
+            status, message = Status.ERROR, f"{what} is NaN (not a number), which fits no range."
+        else:
+            status, verdict = self._place(value, zone)
+            message = f"{what} is {show(in_zone(value, zone))}, {verdict}."
+        observed = in_zone(value, zone)
+        return Judgement(status, message, observed=observed, bounds=self.given(), rows=rows)
+
+    def _place(self, value: Any, zone: tzinfo) -> tuple[Status, str]:
+        for status, softness, low, high in (
+            (Status.ERROR, "", self.min, self.max),
+            (Status.WARNING, "soft ", self.soft_min, self.soft_max),
+        ):
+            if low is not None and value < aligned(low, value, zone=zone):
+                return status, f"below the {softness}minimum of {show_bound(low)}"
+            if high is not None and value > aligned(high, value, zone=zone):
+                return status, f"above the {softness}maximum of {show_bound(high)}"
+        return Status.OK, f"as expected ({self.words()})"
+
+    def given(self) -> dict[str, Scalar]:
+        """The bounds that were set, by name."""
+        bounds = {
+            "min": self.min,
+            "soft_min": self.soft_min,
+            "soft_max": self.soft_max,
+            "max": self.max,
+        }
+        return {name: bound for name, bound in bounds.items() if bound is not None}
+
+    def words(self) -> str:
+        """What the range demands, such as "at least 0, at most 10 (ideally at most 8)"."""
+        hard = _limits(self.min, self.max)
+        soft = _limits(self.soft_min, self.soft_max)
+        if hard and soft:
+            return f"{hard}, ideally {soft}"
+        return hard or f"ideally {soft}"
+
+
+def _limits(low: Scalar | None, high: Scalar | None) -> str:
+    if low is not None and low == high:
+        return f"exactly {show_bound(low)}"
+    words = []
+    if low is not None:
+        words.append(f"at least {show_bound(low)}")
+    if high is not None:
+        words.append(f"at most {show_bound(high)}")
+    return " and ".join(words)

@@ -1,0 +1,86 @@
+"""How numbers, times and lists read in messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from decimal import Decimal
+
+
+def show(value: object) -> str:
+    """A value as it reads in a sentence. Text from the data is never quoted: it may be private."""
+    match value:
+        case None:
+            return "no value"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.10g}"
+        case Decimal():
+            return _show_decimal(value)
+        case datetime():
+            return value.isoformat(" ")
+        case date():
+            return value.isoformat()
+        case str():
+            return f"a text of {plural(len(value), 'character')}"
+        case _:
+            return f"a value of type {type(value).__name__}"
+
+
+def show_bound(value: object) -> str:
+    """A bound as its author wrote it: text is theirs, so it may be quoted."""
+    return repr(value) if isinstance(value, str) else show(value)
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def listing(words: Iterable[object], *, most: int = 10) -> str:
+    """Quoted words in a row, cut off where there are too many to read."""
+    every = [f"'{word}'" for word in words]
+    shown = every[:most]
+    if len(every) > most:
+        return f"{', '.join(shown)} and {len(every) - most:,} more"
+    if len(shown) > 1:
+        return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return "".join(shown)
+
+
+def share(part: int, whole: int, noun: str) -> str:
+    """Such as "3 of 1,204 rows (0.25 %)"."""
+    return f"{part:,} of {plural(whole, noun)} ({percent(part, whole)})"
+
+
+def are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def do(count: int) -> str:
+    return "does" if count == 1 else "do"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share that never rounds something to nothing, nor nearly all to all."""
+    share = 100 * part / whole
+    text = f"{share:.2f}".rstrip("0").rstrip(".")
+    if part and text == "0":
+        return "<0.01 %"
+    if part != whole and text == "100":
+        return ">99.99 %"
+    return f"{text} %"
+
+
+def _show_decimal(value: Decimal) -> str:
+    # A mean of decimals has up to 120 digits; the sentence needs few of them.
+    if not value.is_finite():
+        return str(value)
+    exact = f"{value:,f}"
+    return exact if len(exact) <= 24 else f"{value:,.10g}"

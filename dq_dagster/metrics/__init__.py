@@ -1,0 +1,1 @@
+"""Metric and state values, and the algebra that merges states. No Spark, no Dagster."""

@@ -1,0 +1,113 @@
+"""Statements about one row, as values.
+
+A condition is true or false for a row, never unknown. The Spark layer turns each into one SQL
+predicate; counting rows and splitting rows use the same one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+from dq_dagster.metrics.constant import Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Condition(ABC):
+    """A statement that is true or false for each row."""
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """A stable text that tells this condition from all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCondition(Condition):
+    """A statement about the value of one column; false where that value is empty."""
+
+    column: str
+    blank_is_empty: bool
+
+    def _key(self, name: str, *details: object) -> str:
+        words = [f"{name}:{self.column}", *(str(detail) for detail in details)]
+        if self.blank_is_empty:
+            words.append("(blank is empty)")
+        return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class IsEmpty(ValueCondition):
+    """The column has no value: NULL, or a blank string where those count as empty."""
+
+    @property
+    def key(self) -> str:
+        return self._key("empty")
+
+
+@dataclass(frozen=True, slots=True)
+class HasValue(ValueCondition):
+    """The column has a value."""
+
+    @property
+    def key(self) -> str:
+        return self._key("value")
+
+
+@dataclass(frozen=True, slots=True)
+class SetMembership(ValueCondition):
+    """The column's value is (or is not) one of the given ones."""
+
+    values: tuple[Constant, ...]
+    member: bool
+    ignore_case: bool = False
+
+    @property
+    def key(self) -> str:
+        listed = ", ".join(str(value) for value in self.values)
+        case = "(ignoring case)" if self.ignore_case else ""
+        name = "in_set" if self.member else "not_in_set"
+        return self._key(name, f"[{listed}]", case).replace("  ", " ").rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Outside(ValueCondition):
+    """The column's value lies below ``low``, above ``high``, or is not a number at all (NaN)."""
+
+    low: Constant | None
+    high: Constant | None
+    of: Literal["value", "length"] = "value"
+
+    @property
+    def key(self) -> str:
+        low = "" if self.low is None else str(self.low)
+        high = "" if self.high is None else str(self.high)
+        name = "outside" if self.of == "value" else "length_outside"
+        return self._key(name, f"[{low}..{high}]")
+
+
+@dataclass(frozen=True, slots=True)
+class PatternMatch(ValueCondition):
+    """The column's text matches (or does not match) a regular expression."""
+
+    pattern: str
+    whole: bool
+    matches: bool
+
+    @property
+    def key(self) -> str:
+        name = "match" if self.matches else "not_match"
+        return self._key(name, "whole" if self.whole else "part", repr(self.pattern))
+
+
+@dataclass(frozen=True, slots=True)
+class RowBreaks(Condition):
+    """A row predicate in SQL does not hold; ``null_breaks`` says what an unknown answer means."""
+
+    sql: str
+    null_breaks: bool
+
+    @property
+    def key(self) -> str:
+        return f"breaks:{self.sql}" + ("" if self.null_breaks else " (null passes)")

@@ -1,0 +1,187 @@
+"""What can be measured on a dataset.
+
+A metric is a value: two rules that need the same thing name equal metrics, and equal metrics are
+measured once. ``value`` turns the state that Spark brought back into the number people know.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from dq_dagster.errors import Unmeasurable
+from dq_dagster.metrics.conditions import Condition
+from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total
+
+
+@dataclass(frozen=True, slots=True)
+class Metric(ABC):
+    """A named measure of the rows that pass ``where``."""
+
+    _: KW_ONLY
+    where: str | None = None
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The measure's name without its row filter, such as ``column_avg:amount``."""
+
+    @property
+    def key(self) -> str:
+        """The stable text under which values of this metric are recorded."""
+        return self.name if self.where is None else f"{self.name} where {self.where}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowMetric(Metric):
+    """A metric that Spark answers from a mergeable state of the rows."""
+
+    # How many aggregation buffers the state takes in a Spark plan, at most. Plans are cut by it.
+    slots: ClassVar[int] = 1
+
+    @abstractmethod
+    def value(self, state: Any) -> Any:
+        """The measured value, or None if there was nothing to measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCount(RowMetric):
+    """The number of rows."""
+
+    @property
+    def name(self) -> str:
+        return "record_count"
+
+    def value(self, state: Tally) -> int:
+        return state.count
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionCount(RowMetric):
+    """The number of rows for which a condition is true."""
+
+    condition: Condition
+
+    @property
+    def name(self) -> str:
+        return f"count_{self.condition.key}"
+
+    def value(self, state: Tally) -> int:
+        return state.count
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMetric(RowMetric):
+    """A statistic of the non-empty values of one column."""
+
+    column: str
+    blank_is_empty: bool = False
+    measure: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.measure}:{self.column}" + (
+            " (blank is empty)" if self.blank_is_empty else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMin(ColumnMetric):
+    """The smallest value of a column."""
+
+    measure = "column_min"
+
+    def value(self, state: Extreme) -> Any:
+        return state.value
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMax(ColumnMetric):
+    """The largest value of a column."""
+
+    measure = "column_max"
+
+    def value(self, state: Extreme) -> Any:
+        return state.value
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSum(ColumnMetric):
+    """The sum of a column's values."""
+
+    measure = "column_sum"
+    slots = 4
+
+    def value(self, state: Total) -> int | Decimal | float | None:
+        if not state.count:
+            return None
+        if state.total is None or state.overflowed:
+            raise Unmeasurable.overflow("sum", self.column)
+        return state.total
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnAvg(ColumnMetric):
+    """The mean of a column's values: exact for decimals, correctly rounded for whole numbers."""
+
+    measure = "column_avg"
+    slots = 4
+
+    def value(self, state: Total) -> Decimal | float | None:
+        if not state.count:
+            return None
+        if state.total is None or state.overflowed:
+            raise Unmeasurable.overflow("sum", self.column)
+        if isinstance(state.total, Decimal):
+            return EXACT.divide(state.total, Decimal(state.count))
+        mean = state.total / state.count
+        if isinstance(state.total, int) and abs(mean) >= 2**53:
+            # Doubles are coarser than whole numbers here.
+            return EXACT.divide(Decimal(state.total), Decimal(state.count))
+        return mean
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStddev(ColumnMetric):
+    """The sample standard deviation of a column's values; needs two values."""
+
+    measure = "column_stddev"
+    slots = 6
+
+    def value(self, state: Moments) -> float | None:
+        if state.count < 2:
+            return None
+        variance = state.squares / (state.count - 1)
+        if math.isinf(variance) or math.isinf(state.mean):
+            raise Unmeasurable.overflow("standard deviation", self.column)
+        if math.isnan(variance):
+            return math.nan
+        deviation = math.sqrt(variance)
+        if state.step and _is_lost(deviation, abs(state.mean) * 2**-52, state.step):
+            raise Unmeasurable.too_close("standard deviation", self.column)
+        return deviation
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnCount(Metric):
+    """The number of columns, which the schema tells without a look at the rows."""
+
+    @property
+    def name(self) -> str:
+        return "column_count"
+
+
+def _is_lost(deviation: float, rounding: float, step: float) -> bool:
+    """Whether rounding values to doubles may have changed their deviation noticeably."""
+    # Values that doubles tell apart and that did not differ are the same.
+    if deviation == 0 and rounding < step:
+        return False
+    return deviation < 1000 * rounding
+
+
+def finalize(metric: RowMetric, state: State) -> Any:
+    """The value people know, from the state that Spark brought back."""
+    return metric.value(state)

@@ -1,0 +1,65 @@
+"""All rule types, by the name they have in YAML and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dq_dagster.errors import DeclarationError, Problem, did_you_mean
+from dq_dagster.rules.column_emptiness import ColumnEmpty, ColumnNotEmpty
+from dq_dagster.rules.column_patterns import ColumnValuesMatch, ColumnValuesNotMatch
+from dq_dagster.rules.column_sets import ColumnValuesInSet, ColumnValuesNotInSet
+from dq_dagster.rules.column_statistics import (
+    ColumnAvgInRange,
+    ColumnMaxInRange,
+    ColumnMinInRange,
+    ColumnStddevInRange,
+    ColumnSumInRange,
+)
+from dq_dagster.rules.column_value_ranges import ColumnValueLengthsInRange, ColumnValuesInRange
+from dq_dagster.rules.dataset_counts import ColumnCountInRange, RecordCountInRange
+from dq_dagster.rules.problems import label_of
+from dq_dagster.rules.row_expectation import RowExpectation
+from dq_dagster.rules.rule import Rule
+
+BUILT_IN: tuple[type[Rule], ...] = (
+    ColumnMinInRange,
+    ColumnAvgInRange,
+    ColumnMaxInRange,
+    ColumnSumInRange,
+    ColumnStddevInRange,
+    ColumnNotEmpty,
+    ColumnEmpty,
+    ColumnValuesInSet,
+    ColumnValuesNotInSet,
+    ColumnValuesInRange,
+    ColumnValueLengthsInRange,
+    ColumnValuesMatch,
+    ColumnValuesNotMatch,
+    RecordCountInRange,
+    ColumnCountInRange,
+    RowExpectation,
+)
+
+
+def type_name(rule: type[Rule]) -> str:
+    return str(rule.model_fields["type"].default)
+
+
+RULE_TYPES: Mapping[str, type[Rule]] = {type_name(rule): rule for rule in BUILT_IN}
+
+
+def parse_rule(data: Rule | Mapping[str, Any]) -> Rule:
+    """A rule from its declaration as data; raises DeclarationError with every problem in it."""
+    if isinstance(data, Rule):
+        return data
+    if not isinstance(data, Mapping):
+        raise DeclarationError.of(f"a rule is a set of fields, not {data!r}.")
+    kind = data.get("type")
+    if not isinstance(kind, str):
+        raise DeclarationError([Problem("field 'type' is missing.", rule=label_of(data))])
+    model = RULE_TYPES.get(kind)
+    if model is None:
+        hint = did_you_mean(kind, RULE_TYPES) or f" Known types: {', '.join(RULE_TYPES)}."
+        raise DeclarationError([Problem(f"unknown type '{kind}'.{hint}", rule=label_of(data))])
+    return model(**{str(key): value for key, value in data.items()})

@@ -1,0 +1,62 @@
+"""Rules about columns: each column is judged on its own, the rule gets the worst verdict."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+from dq_dagster.errors import RuleFailure
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.metrics.conditions import Condition, HasValue
+from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
+from dq_dagster.rules.fields import ColumnNames
+from dq_dagster.rules.rule import Rule
+
+
+class ColumnRule(Rule):
+    """A rule about one or several columns."""
+
+    columns: ColumnNames
+    """The columns to judge, each on its own."""
+    empty_includes_blank: bool | None = None
+    """Whether strings that are blank after trimming count as empty; taken from the rule set
+    where omitted."""
+
+    named_after: ClassVar[tuple[str, ...]] = ("columns",)
+
+    @abstractmethod
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        """What has to be measured to judge one column."""
+
+    @abstractmethod
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        """The verdict on one column."""
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return tuple(metric for column in self.columns for metric in self.column_metrics(column))
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        return Judgement.of_columns({name: self._verdict(name, evidence) for name in self.columns})
+
+    def _verdict(self, column: str, evidence: Evidence) -> Judgement:
+        # A column that can not be judged must not hide the verdict on the others.
+        try:
+            return self.judge_column(column, evidence)
+        except RuleFailure as failure:
+            return Judgement.error(failure)
+
+    @property
+    def blank_is_empty(self) -> bool:
+        return bool(self.empty_includes_blank)
+
+    def count(self, condition: Condition) -> ConditionCount:
+        return ConditionCount(condition, where=self.where)
+
+    def values_in(self, column: str) -> ConditionCount:
+        """How many values a column has, empties left out."""
+        return self.count(HasValue(column, self.blank_is_empty))
+
+    @property
+    def rows(self) -> RecordCount:
+        return RecordCount(where=self.where)

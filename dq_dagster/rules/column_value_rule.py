@@ -1,0 +1,69 @@
+"""Rules that every non-empty value of a column must meet, up to a threshold."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.status import Status
+from dq_dagster.judging.wording import share
+from dq_dagster.metrics.conditions import Condition
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.rules.column_rule import ColumnRule
+from dq_dagster.rules.threshold import ALL, AtLeast, EitherThreshold, required, tolerated
+
+
+class ColumnValueRule(ColumnRule):
+    """Bad values are counted among the non-empty ones and judged by a threshold."""
+
+    threshold: EitherThreshold = ALL
+    """How many values may break the rule (``soft_max``, ``max``) or must keep it (``soft_min``,
+    ``min``); ``all``: every value must keep it."""
+
+    @abstractmethod
+    def bad_value(self, column: str) -> Condition:
+        """True for a row whose value breaks the rule."""
+
+    @abstractmethod
+    def fault(self, bad: int) -> str:
+        """What is wrong with the bad values, as the end of "3 of 10 values of 'a' ..."."""
+
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        return (self.count(self.bad_value(column)), self.values_in(column))
+
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        values = evidence[self.values_in(column)]
+        bad = evidence[self.count(self.bad_value(column))]
+        if not values:
+            return no_values(column)
+        status, words, bounds = self._verdict_on(bad, values)
+        return Judgement(
+            status,
+            f"{share(bad, values, 'value')} of '{column}' {self.fault(bad)} ({words}).",
+            observed=bad,
+            bounds=bounds,
+            rows=values,
+            failed_rows=bad,
+        )
+
+    def _verdict_on(self, bad: int, values: int) -> tuple[Status, str, dict[str, float]]:
+        if isinstance(self.threshold, AtLeast):
+            requirement = required(self.threshold)
+            good = values - bad
+            return requirement.judge(good, values), requirement.words(), requirement.given()
+        limit = tolerated(self.threshold)
+        return limit.judge(bad, values), limit.words(), limit.given()
+
+    def leniency(self) -> str:
+        """How the threshold reads at the end of a demand."""
+        if self.threshold == ALL:
+            return ""
+        if isinstance(self.threshold, AtLeast):
+            return f" ({required(self.threshold).words()})"
+        return f" (exceptions: {tolerated(self.threshold).words()})"
+
+
+def no_values(column: str) -> Judgement:
+    message = f"'{column}' has no value to judge."
+    return Judgement(Status.EMPTY, message, rows=0, failed_rows=0)

@@ -1,0 +1,45 @@
+"""Rules about the number of rows and columns."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.metrics.metric import ColumnCount, Metric, RecordCount
+from dq_dagster.rules.expected_range import NumberRange
+from dq_dagster.rules.fields import QualityDimension
+from dq_dagster.rules.rule import Rule
+
+
+class RecordCountInRange(NumberRange, Rule):
+    """The number of rows is within the range."""
+
+    type: Literal["record_count_in_range"] = "record_count_in_range"
+    quality_dimension: QualityDimension = "completeness"
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return (RecordCount(where=self.where),)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        rows = evidence[RecordCount(where=self.where)]
+        return self.expected.judge(rows, what="The number of rows", rows=rows)
+
+    def demand(self) -> str:
+        return f"The number of rows is {self.expected.words()}."
+
+
+class ColumnCountInRange(NumberRange, Rule):
+    """The number of columns is within the range."""
+
+    type: Literal["column_count_in_range"] = "column_count_in_range"
+    quality_dimension: QualityDimension = "consistency"
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return (ColumnCount(),)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        return self.expected.judge(evidence[ColumnCount()], what="The number of columns")
+
+    def demand(self) -> str:
+        return f"The number of columns is {self.expected.words()}."

@@ -1,0 +1,83 @@
+"""Named types of rule fields: the constraints live here, once."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from dq_dagster.sql.row_expression import refusals
+
+_MOST_BITS = 4096
+
+RunMode: TypeAlias = Literal["with_build", "after_build", "on_demand"]
+Scope: TypeAlias = Literal["partitions", "whole_dataset", "both"]
+OnEmpty: TypeAlias = Literal["pass", "warn", "error"]
+QualityDimension: TypeAlias = Literal[
+    "accuracy", "completeness", "timeliness", "uniqueness", "validity", "consistency"
+]
+
+
+def _listed(value: Any) -> Any:
+    """One name stands for a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(map(repr, twice))} is named twice")
+    return names
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float | Decimal) and not math.isfinite(value):
+        raise ValueError("a bound must be a finite number")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ValueError("a bound of that many digits is a slip")
+    return value
+
+
+def _reasonable(value: Any) -> Any:
+    return _finite(value) if isinstance(value, int) else value
+
+
+def _is_a_number(value: Any) -> Any:
+    # Pydantic would turn True into 1 and "3" into 3; neither was meant.
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise ValueError(f"a number is needed, not {value!r}")  # noqa: TRY004 (pydantic's way)
+    return value
+
+
+def _acceptable_sql(text: str) -> str:
+    reasons = refusals(text)
+    if reasons:
+        raise ValueError(" ".join(refusal.reason for refusal in reasons))
+    return text
+
+
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
+ColumnName: TypeAlias = Annotated[str, Field(min_length=1)]
+ColumnNames: TypeAlias = Annotated[
+    tuple[ColumnName, ...],
+    Field(min_length=1),
+    BeforeValidator(_listed),
+    AfterValidator(_distinct),
+]
+Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Number: TypeAlias = Annotated[
+    int | float | Decimal, BeforeValidator(_is_a_number), AfterValidator(_finite)
+]
+Count: TypeAlias = Annotated[int, BeforeValidator(_is_a_number), Field(ge=0)]
+Share: TypeAlias = Annotated[float, BeforeValidator(_is_a_number), Field(ge=0, le=1)]
+Bound: TypeAlias = Annotated[
+    bool | int | float | Decimal | datetime | date | str, AfterValidator(_finite)
+]
+SetValue: TypeAlias = Annotated[
+    bool | int | float | Decimal | datetime | date | str, AfterValidator(_reasonable)
+]
+SetValues: TypeAlias = Annotated[tuple[SetValue, ...], Field(min_length=1)]
+RowSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_sql)]

@@ -1,0 +1,71 @@
+"""The rule whose condition is a row predicate in SQL."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator
+
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.status import Status
+from dq_dagster.judging.wording import do, share
+from dq_dagster.metrics.conditions import RowBreaks
+from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
+from dq_dagster.rules.fields import RowSql
+from dq_dagster.rules.rule import Rule
+from dq_dagster.rules.threshold import ALL, LimitThreshold, tolerated
+
+
+def _from_number(threshold: Any) -> Any:
+    """``0.01`` stands for a share of the rows, ``3`` for a number of rows."""
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        return threshold
+    kind = "count" if isinstance(threshold, int) else "proportion"
+    return {"type": kind, "max": threshold}
+
+
+class RowExpectation(Rule):
+    """Every row meets a predicate in Spark SQL, up to ``threshold``."""
+
+    type: Literal["row_dq"] = "row_dq"
+    expectation: RowSql
+    """The predicate: no aggregates, no subqueries, no window functions."""
+    null_is: Literal["fail", "pass"] = "fail"
+    """What an unknown answer (NULL) means for a row."""
+    threshold: Annotated[LimitThreshold, BeforeValidator(_from_number)] = ALL
+    """The failing rows tolerated: a share such as 0.01, a number such as 3, or bounds."""
+    action_if_failed: Literal["ignore", "drop", "fail"] = "fail"
+    """In flight: what happens to a failing row. Checks after a build only report."""
+
+    named_after: ClassVar[tuple[str, ...]] = ("expectation",)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return (self._breaking, self._rows)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        rows, bad = evidence[self._rows], evidence[self._breaking]
+        limit = tolerated(self.threshold)
+        if not rows:
+            return Judgement(Status.EMPTY, "There are no rows to judge.", rows=0, failed_rows=0)
+        return Judgement(
+            limit.judge(bad, rows),
+            f"{share(bad, rows, 'row')} {do(bad)} not meet the expectation ({limit.words()}).",
+            observed=bad,
+            bounds=limit.given(),
+            rows=rows,
+            failed_rows=bad,
+        )
+
+    def demand(self) -> str:
+        words = "" if self.threshold == ALL else f" (failing: {tolerated(self.threshold).words()})"
+        return f"Every row meets: {self.expectation}{words}."
+
+    @property
+    def _breaking(self) -> ConditionCount:
+        condition = RowBreaks(self.expectation, null_breaks=self.null_is == "fail")
+        return ConditionCount(condition, where=self.where)
+
+    @property
+    def _rows(self) -> RecordCount:
+        return RecordCount(where=self.where)

@@ -1,0 +1,95 @@
+"""What all rules share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dq_dagster.errors import DeclarationError
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.rules.fields import Name, OnEmpty, QualityDimension, RowSql, RunMode, Scope, Words
+from dq_dagster.rules.naming import check_name, derived_name
+from dq_dagster.rules.problems import problems_of
+
+
+class Rule(BaseModel):
+    """What must hold for a dataset. A rule names metrics and judges values; it sees no data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    type: str
+    """Which rule this is."""
+    name: Name = Field(default="", validate_default=False)
+    """Stable id: the check's name and the key of its history. Derived from type and columns
+    where omitted; unique per asset."""
+    description: str = ""
+    """What the rule is for, in words. Derived where omitted."""
+    enabled: bool = True
+    """A disabled rule is ignored by computation and by statuses."""
+    run: RunMode = "with_build"
+    """When the rule runs: in the run that builds the asset, in one of its own after it, or only
+    when asked."""
+    blocking: bool = True
+    """Whether an Error fails the build and stops what is downstream."""
+    scope: Scope = "partitions"
+    """What is judged on a partitioned asset: each partition, the whole dataset, or both."""
+    where: RowSql | None = None
+    """A row filter in SQL, applied before anything else."""
+    on_empty: OnEmpty | None = None
+    """What a rule with nothing to judge counts as; taken from the rule set where omitted."""
+    quality_dimension: QualityDimension = "validity"
+    """Which quality the rule speaks of."""
+    tags: Words = ()
+    """Free words to select and group by."""
+    owners: Words = ()
+    """Whom to ask."""
+
+    # The fields that go into a derived name, after the type.
+    named_after: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise DeclarationError(problems_of(error, type(self), data)) from None
+
+    def model_post_init(self, context: Any, /) -> None:
+        if not self.name:
+            words = [word for field in self.named_after for word in _words(getattr(self, field))]
+            self.__dict__["name"] = derived_name(self.type, *words)
+
+    @property
+    def check_name(self) -> str:
+        """The name of the Dagster check this rule becomes."""
+        return check_name(self.name)
+
+    @abstractmethod
+    def metrics(self) -> tuple[Metric, ...]:
+        """What has to be measured to judge this rule."""
+
+    @abstractmethod
+    def judge(self, evidence: Evidence) -> Judgement:
+        """The verdict on what was measured."""
+
+    @abstractmethod
+    def demand(self) -> str:
+        """What must hold, as a sentence."""
+
+    def summary(self) -> str:
+        """The description, or what the rule demands where its author wrote none."""
+        if self.description:
+            return self.description
+        demand = self.demand()
+        return demand if self.where is None else f"Where {self.where}: {_lower_first(demand)}"
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else (str(value),)
+
+
+def _lower_first(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]

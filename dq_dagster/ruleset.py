@@ -1,0 +1,126 @@
+"""The rules of one asset, checked together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from dq_dagster.errors import DeclarationError, Problem
+from dq_dagster.rules.catalogue import parse_rule
+from dq_dagster.rules.column_rule import ColumnRule
+from dq_dagster.rules.fields import OnEmpty
+from dq_dagster.rules.problems import problems_of
+from dq_dagster.rules.rule import Rule
+
+
+class RuleSet(BaseModel):
+    """The rules of one asset, with defaults that its rules take over."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True
+    )
+
+    asset: Any
+    """The asset: its definition, its key, or its key as text (``warehouse/orders``)."""
+    rules: tuple[Any, ...] = ()
+    """What must hold: rule objects, or the same as dicts."""
+    on_empty: OnEmpty = "pass"
+    """What a rule with nothing to judge counts as, unless it says otherwise itself."""
+    empty_includes_blank: bool = False
+    """Whether blank strings count as empty, unless a rule says otherwise itself."""
+    reader: Any = None
+    """Where the checks get the data from; by default the asset's own IO manager."""
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            problems = problems_of(error, type(self), {})
+            raise DeclarationError([replace(p, rule=None) for p in problems]) from None
+
+    def model_post_init(self, context: Any, /) -> None:
+        problems: list[Problem] = []
+        parsed = parse_all(self.rules, problems)
+        problems += collisions(parsed)
+        if problems:
+            raise DeclarationError([replace(p, asset=self.asset_name) for p in problems])
+        self.__dict__["rules"] = tuple(self._with_defaults(rule) for rule in parsed)
+
+    @property
+    def asset_path(self) -> tuple[str, ...]:
+        """The parts of the asset's key."""
+        return asset_path(self.asset)
+
+    @property
+    def asset_name(self) -> str:
+        return "/".join(self.asset_path)
+
+    @property
+    def enabled_rules(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.rules if rule.enabled)
+
+    def _with_defaults(self, rule: Rule) -> Rule:
+        """Fills in what the rule left to the rule set."""
+        update: dict[str, Any] = {}
+        if rule.on_empty is None:
+            update["on_empty"] = self.on_empty
+        if isinstance(rule, ColumnRule) and rule.empty_includes_blank is None:
+            update["empty_includes_blank"] = self.empty_includes_blank
+        return rule.model_copy(update=update) if update else rule
+
+
+def parse_all(rules: Iterable[Rule | Mapping[str, Any]], problems: list[Problem]) -> list[Rule]:
+    """The rules that could be read; what is wrong with the others is added to ``problems``."""
+    parsed = []
+    for data in rules:
+        try:
+            parsed.append(parse_rule(data))
+        except DeclarationError as error:
+            problems += error.problems
+    return parsed
+
+
+def collisions(rules: Sequence[Rule]) -> list[Problem]:
+    """Rules whose names become the same check."""
+    by_name: dict[str, list[Rule]] = defaultdict(list)
+    for rule in rules:
+        for name in check_names(rule):
+            by_name[name].append(rule)
+    return [
+        Problem(
+            f"{len(same)} rules become the same check '{name}' "
+            f"({', '.join(rule.type for rule in same)}). Give each a 'name' of its own.",
+            rule=same[1].name,
+        )
+        for name, same in by_name.items()
+        if len(same) > 1
+    ]
+
+
+def check_names(rule: Rule) -> tuple[str, ...]:
+    """The names of the checks a rule can become: for scope both there are two."""
+    name = rule.check_name
+    return (name, f"{name}__dataset") if rule.scope == "both" else (name,)
+
+
+def asset_path(asset: Any) -> tuple[str, ...]:
+    """The parts of an asset's key, from anything Dagster people call an asset.
+
+    Duck-typed: this layer knows nothing of Dagster.
+    """
+    if isinstance(asset, str):
+        parts: Any = asset.split("/")
+    elif isinstance(asset, Sequence):
+        parts = asset
+    else:
+        key = getattr(asset, "key", asset)
+        parts = getattr(key, "path", None)
+    if not parts or not all(isinstance(part, str) and part for part in parts):
+        raise DeclarationError.of(
+            f"{asset!r} is not an asset: give its definition, its key, or its key as text."
+        )
+    return tuple(parts)

@@ -1,0 +1,1 @@
+"""Rules from files and tables, as the same objects that Python code declares."""

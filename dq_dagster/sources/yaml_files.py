@@ -1,0 +1,145 @@
+"""Rule sets from YAML files. A file holds one asset with its rules, or several under `assets`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dq_dagster.errors import DeclarationError, Problem, did_you_mean
+from dq_dagster.rules.catalogue import parse_rule
+from dq_dagster.rules.rule import Rule
+from dq_dagster.ruleset import RuleSet
+from dq_dagster.sources.yaml_text import LARGEST_FILE, Located, plain, read_documents
+
+_FIELDS = ("asset", "rules", "on_empty", "empty_includes_blank")
+
+
+def load_rules(path: str | Path) -> list[RuleSet]:
+    """The rule sets of a YAML file, or of all YAML files in a folder and below.
+
+    Raises DeclarationError with every problem of every file, each with file and line.
+    """
+    problems: list[Problem] = []
+    loaded: list[tuple[str, RuleSet]] = []
+    for file in _files(Path(path)):
+        try:
+            documents = read_documents(_text(file), name=file.name)
+        except DeclarationError as error:
+            problems += error.problems
+            continue
+        for declared in _rule_sets(documents, file.name, problems):
+            loaded += _load(declared, file.name, problems)
+    problems += _twice(loaded)
+    if problems:
+        raise DeclarationError(problems)
+    return [rule_set for _, rule_set in loaded]
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    found = sorted(p for p in path.rglob("*") if p.suffix in {".yaml", ".yml"} and p.is_file())
+    if not found:
+        what = "has no .yaml or .yml file in it" if path.is_dir() else "does not exist"
+        raise DeclarationError.of(f"'{path}' {what}.")
+    return found
+
+
+def _text(file: Path) -> str:
+    size = file.stat().st_size
+    if size > LARGEST_FILE:
+        message = f"the file has {size:,} bytes; at most {LARGEST_FILE:,} are read. Split it."
+        raise DeclarationError([Problem(message, place=f"{file.name}:1")])
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise DeclarationError([Problem("not UTF-8 text.", place=f"{file.name}:1")]) from None
+
+
+def _rule_sets(documents: list[Any], name: str, problems: list[Problem]) -> list[Located]:
+    """The mappings that declare one asset each."""
+    found: list[Located] = []
+    for document in documents:
+        if isinstance(document, Located) and set(document.data) == {"assets"}:
+            many = document.data["assets"]
+            entries = many if isinstance(many, list) else [many]
+        else:
+            entries = [document]
+        for entry in entries:
+            if isinstance(entry, Located):
+                found.append(entry)
+            else:
+                message = "an asset with its rules is needed: 'asset: ...' and 'rules: [...]'."
+                problems.append(Problem(message, place=f"{name}:1"))
+    return found
+
+
+def _load(declared: Located, name: str, problems: list[Problem]) -> list[tuple[str, RuleSet]]:
+    asset = declared.data.get("asset")
+    found = _unknown_fields(declared, name)
+    rules, homes = _rules(declared, name, found)
+    place = f"{name}:{declared.line}"
+    if not isinstance(asset, str) or not asset:
+        found.append(Problem("field 'asset' is missing: the asset's key as text.", place=place))
+    settings = {key: plain(declared.data[key]) for key in _FIELDS[2:] if key in declared.data}
+    rule_set = None
+    try:
+        rule_set = RuleSet(asset=asset or "?", rules=tuple(rules), **settings)
+    except DeclarationError as error:
+        found += [
+            replace(p, place=_place(p, homes.get(p.rule or "", declared), name))
+            for p in error.problems
+        ]
+    named = asset if isinstance(asset, str) else None
+    problems += [replace(problem, asset=named) for problem in found]
+    return [] if found or rule_set is None else [(place, rule_set)]
+
+
+def _rules(
+    declared: Located, name: str, problems: list[Problem]
+) -> tuple[list[Rule], dict[str, Located]]:
+    """The rules that could be read, and where the last of each name stands."""
+    entries = declared.data.get("rules")
+    if not isinstance(entries, list):
+        place = f"{name}:{declared.lines.get('rules', declared.line)}"
+        problems.append(Problem("field 'rules' must be a list of rules.", place=place))
+        return [], {}
+    rules: list[Rule] = []
+    homes: dict[str, Located] = {}
+    for entry in entries:
+        located = entry if isinstance(entry, Located) else declared
+        try:
+            rule = parse_rule(plain(entry))
+        except DeclarationError as error:
+            problems += [replace(p, place=_place(p, located, name)) for p in error.problems]
+            continue
+        rules.append(rule)
+        homes[rule.name] = located
+    return rules, homes
+
+
+def _place(problem: Problem, located: Located, name: str) -> str:
+    """The line of the field a problem is about, else of the rule."""
+    return f"{name}:{located.lines.get(problem.field or '', located.line)}"
+
+
+def _unknown_fields(declared: Located, name: str) -> list[Problem]:
+    return [
+        Problem(
+            f"unknown field '{key}'.{did_you_mean(key, _FIELDS)}", place=f"{name}:{line}", field=key
+        )
+        for key, line in declared.lines.items()
+        if key not in _FIELDS
+    ]
+
+
+def _twice(loaded: list[tuple[str, RuleSet]]) -> list[Problem]:
+    first: dict[tuple[str, ...], str] = {}
+    problems = []
+    for place, rule_set in loaded:
+        earlier = first.setdefault(rule_set.asset_path, place)
+        if earlier != place:
+            message = f"the asset has rules already at {earlier}; put them together."
+            problems.append(Problem(message, asset=rule_set.asset_name, place=place))
+    return problems

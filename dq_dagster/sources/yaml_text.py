@@ -1,0 +1,146 @@
+"""YAML as plain data with line numbers; nothing in a file can run code or exhaust memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from dq_dagster.errors import DeclarationError, Problem
+
+LARGEST_FILE = 1_048_576
+_MOST_NODES = 100_000
+_SCALARS = {
+    "tag:yaml.org,2002:null": re.compile(r"^(?:~|null|Null|NULL|)$"),
+    "tag:yaml.org,2002:bool": re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"),
+    "tag:yaml.org,2002:int": re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"),
+    "tag:yaml.org,2002:float": re.compile(
+        r"^[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?"
+        r"|\.inf|\.Inf|\.INF)$|^\.(?:nan|NaN|NAN)$"
+    ),
+    "tag:yaml.org,2002:timestamp": re.compile(
+        r"^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)?)?$"
+    ),
+}
+_PLAIN_TAGS = {
+    *_SCALARS,
+    "tag:yaml.org,2002:str",
+    "tag:yaml.org,2002:seq",
+    "tag:yaml.org,2002:map",
+}
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Reads scalars as YAML 1.2 does: ``NO`` is a country, ``010`` a code, ``12:30`` a text."""
+
+    yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012 (PyYAML's own convention)
+
+
+for _tag, _pattern in _SCALARS.items():
+    _Loader.add_implicit_resolver(_tag, _pattern, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A mapping read from YAML, with the line of the mapping and of each key."""
+
+    data: dict[str, Any]
+    line: int
+    lines: dict[str, int]
+
+
+def read_documents(text: str, *, name: str) -> list[Any]:
+    """The documents of a YAML text; mappings come as ``Located``, at every depth."""
+    loader = _Loader(text)
+    try:
+        nodes = []
+        while loader.check_node():
+            nodes.append(loader.get_node())
+        return [_build(node, name, loader) for node in nodes if _is_harmless(node, name)]
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise _problem(name, line, f"not valid YAML: {error.problem}.") from None
+    except yaml.YAMLError as error:
+        raise _problem(name, 1, f"not valid YAML: {error}.") from None
+    finally:
+        loader.dispose()
+
+
+def plain(value: Any) -> Any:
+    """The same data without line numbers."""
+    if isinstance(value, Located):
+        return {key: plain(item) for key, item in value.data.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def _is_harmless(root: yaml.Node, name: str) -> bool:
+    """Refuses foreign tags, and aliases that refer to themselves or multiply without end."""
+    sizes: dict[int, int | None] = {}
+
+    def size(node: yaml.Node) -> int:
+        if node.tag not in _PLAIN_TAGS:
+            raise _problem(name, _line(node), f"the tag '{node.tag}' is not allowed.")
+        known = sizes.get(id(node), 0)
+        if known is None:
+            raise _problem(name, _line(node), "an alias refers to itself.")
+        if not known:
+            sizes[id(node)] = None
+            known = 1 + sum(size(child) for child in _children(node))
+            sizes[id(node)] = known
+        if known > _MOST_NODES:
+            raise _problem(name, _line(node), f"more than {_MOST_NODES:,} values, with aliases.")
+        return known
+
+    try:
+        size(root)
+    except RecursionError:
+        raise _problem(name, _line(root), "nested too deeply.") from None
+    return True
+
+
+def _children(node: yaml.Node) -> Iterator[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield key
+            yield value
+    elif isinstance(node, yaml.SequenceNode):
+        yield from node.value
+
+
+def _build(node: yaml.Node, name: str, loader: Any) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return _build_mapping(node, name, loader)
+    if isinstance(node, yaml.SequenceNode):
+        return [_build(item, name, loader) for item in node.value]
+    try:
+        return loader.construct_object(node)
+    except ValueError as error:
+        raise _problem(name, _line(node), f"'{node.value}' is not valid: {error}.") from None
+
+
+def _build_mapping(node: yaml.MappingNode, name: str, loader: Any) -> Located:
+    data: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    for key_node, value_node in node.value:
+        key = key_node.value
+        if not isinstance(key, str):
+            raise _problem(name, _line(key_node), "a key must be a plain word.")
+        if key in data:
+            raise _problem(name, _line(key_node), f"'{key}' stands here twice.")
+        data[key] = _build(value_node, name, loader)
+        lines[key] = _line(key_node)
+    return Located(data, _line(node), lines)
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def _problem(name: str, line: int, message: str) -> DeclarationError:
+    return DeclarationError([Problem(message, place=f"{name}:{line}")])

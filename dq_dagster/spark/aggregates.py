@@ -1,0 +1,260 @@
+"""Each metric as SQL aggregates, and their results as its state. None of these can raise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from functools import singledispatch
+from typing import Any, Literal
+
+from pyspark.sql import types as T
+
+from dq_dagster.errors import Unmeasurable
+from dq_dagster.metrics.conditions import PatternMatch, RowBreaks
+from dq_dagster.metrics.metric import (
+    ColumnAvg,
+    ColumnMax,
+    ColumnMetric,
+    ColumnMin,
+    ColumnStddev,
+    ColumnSum,
+    ConditionCount,
+    RecordCount,
+    RowMetric,
+)
+from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total
+from dq_dagster.spark.columns import COMPARABLE, FLOATS, NUMBERS, ColumnRef, Table
+from dq_dagster.spark.predicates import is_blank, predicate
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_DAY = date(1970, 1, 1)
+# Sums of decimals with more digits are taken in two halves, so that no sum can overflow.
+_SAFE_DIGITS = 24
+_HALF = 19
+_LOW_BITS = 0xFFFFFFFF
+
+Results = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregates:
+    """What one metric needs from a pass.
+
+    ``counts`` are predicates whose rows are counted, ``others`` are whole SQL aggregates, both
+    by a name that ``state`` finds their results under. ``fallible`` marks text from users (SQL
+    and patterns), which may raise on dirty data.
+    """
+
+    state: Callable[[Results], State]
+    counts: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[str, str] = field(default_factory=dict)
+    fallible: bool = False
+
+
+@singledispatch
+def aggregates(metric: RowMetric, table: Table) -> Aggregates:
+    """The SQL aggregates that make up the metric's state; raises Misfit if it does not fit."""
+    raise TypeError(f"No aggregates for {type(metric).__name__}.")
+
+
+@aggregates.register
+def _(metric: RecordCount, table: Table) -> Aggregates:
+    if metric.where is None:
+        return Aggregates(_tally, others={"count": "count(1)"})
+    return Aggregates(_tally, counts={"count": f"({metric.where})"}, fallible=True)
+
+
+@aggregates.register
+def _(metric: ConditionCount, table: Table) -> Aggregates:
+    found = predicate(metric.condition, table)
+    if metric.where is not None:
+        found = f"if(({metric.where}), {found}, false)"
+    from_user = isinstance(metric.condition, RowBreaks | PatternMatch)
+    return Aggregates(
+        _tally, counts={"count": found}, fallible=from_user or metric.where is not None
+    )
+
+
+@aggregates.register
+def _(metric: ColumnMin, table: Table) -> Aggregates:
+    return _extreme(metric, table, "min")
+
+
+@aggregates.register
+def _(metric: ColumnMax, table: Table) -> Aggregates:
+    return _extreme(metric, table, "max")
+
+
+@aggregates.register(ColumnSum)
+@aggregates.register(ColumnAvg)
+def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
+    what = "The sum" if isinstance(metric, ColumnSum) else "The average"
+    column = _numeric(metric, table, what)
+    value = _value(metric, column)
+    count = {"count": f"{value} IS NOT NULL"}
+    fallible = metric.where is not None
+    if isinstance(column.type, FLOATS):
+        value = f"CAST({value} AS DOUBLE)"
+        count["infinite"] = f"abs({value}) = double('Infinity')"
+        return Aggregates(_float_total, count, {"total": f"sum({value})"}, fallible)
+    if isinstance(column.type, T.DecimalType) and column.type.precision > _SAFE_DIGITS:
+        return Aggregates(_halves_total, count, _halves(value, column.type), fallible)
+    if isinstance(column.type, T.DecimalType):
+        wide = f"CAST({value} AS DECIMAL(38, {column.type.scale}))"
+        return Aggregates(_exact_total, count, {"total": f"try_sum({wide})"}, fallible)
+    if isinstance(column.type, T.LongType):
+        return Aggregates(_long_total, count, _long_halves(value), fallible)
+    return Aggregates(_exact_total, count, {"total": f"try_sum({value})"}, fallible)
+
+
+@aggregates.register
+def _(metric: ColumnStddev, table: Table) -> Aggregates:
+    column = _numeric(metric, table, "The standard deviation")
+    value = f"CAST({_value(metric, column)} AS DOUBLE)"
+    step = _step(column.type)
+    return Aggregates(
+        lambda results: _moments(results, step),
+        counts={"count": f"{value} IS NOT NULL"},
+        others={"total": f"sum({value})", "variance": f"var_pop({value})"},
+        fallible=metric.where is not None,
+    )
+
+
+def _numeric(metric: ColumnMetric, table: Table, what: str) -> ColumnRef:
+    column = table.column(metric.column)
+    column.require(NUMBERS, what=what, wanted="a number")
+    return _without_void(column)
+
+
+def _without_void(column: ColumnRef) -> ColumnRef:
+    """A column of NULLs only has no type of its own; any will do."""
+    if isinstance(column.type, T.NullType):
+        return ColumnRef(column.name, f"CAST({column.sql} AS INT)", T.IntegerType())
+    return column
+
+
+def _value(metric: ColumnMetric, column: ColumnRef) -> str:
+    """The column's value, NULL where it is empty or filtered out."""
+    value = column.sql
+    if metric.blank_is_empty and isinstance(column.type, T.StringType):
+        value = f"if({is_blank(column)}, NULL, {value})"
+    # Not "FILTER (WHERE ...)": Spark may compute a shared subexpression before that filter.
+    return value if metric.where is None else f"if(({metric.where}), {value}, NULL)"
+
+
+def _extreme(metric: ColumnMetric, table: Table, side: Literal["min", "max"]) -> Aggregates:
+    what = "The minimum" if side == "min" else "The maximum"
+    column = table.column(metric.column)
+    column.require(COMPARABLE, what=what, wanted="a number, date, timestamp, string or boolean")
+    column = _without_void(column)
+    value = _value(metric, column)
+    found = f"{side}({value})"
+    if isinstance(column.type, FLOATS) and side == "min":
+        # NaN is the greatest value to Spark; a minimum taken this way does not hide it.
+        found = f"-max(-{value})"
+    to_plain, from_plain = _transport(column)
+    return Aggregates(
+        lambda results: Extreme(side, from_plain(results["value"])),
+        others={"value": to_plain.format(found)},
+        fallible=metric.where is not None,
+    )
+
+
+def _transport(column: ColumnRef) -> tuple[str, Callable[[Any], Any]]:
+    """How a value travels so that Python neither shifts, rounds nor rejects it."""
+    match column.type:
+        case T.DateType():
+            return "unix_date({})", lambda days: _time(
+                column, days, lambda n: _EPOCH_DAY + timedelta(days=n)
+            )
+        case T.TimestampType():
+            # In UTC: times of one zone are compared by their wall clocks, which jump.
+            return "unix_micros({})", lambda micros: _time(
+                column, micros, lambda n: _EPOCH + timedelta(microseconds=n)
+            )
+        case T.TimestampNTZType():
+            return "CAST({} AS STRING)", lambda text: _time(column, text, datetime.fromisoformat)
+        case T.FloatType():
+            # The shortest text that means this 32-bit number: 0.1, not 0.10000000149.
+            return "CAST({} AS STRING)", lambda text: None if text is None else float(text)
+        case _:
+            return "{}", lambda value: value
+
+
+def _time(column: ColumnRef, raw: Any, convert: Callable[[Any], Any]) -> Any:
+    if raw is None:
+        return None
+    try:
+        return convert(raw)
+    except (OverflowError, ValueError):
+        raise Unmeasurable(
+            f"Column '{column.name}' of type {column.type_name} holds a time outside the years "
+            "1 to 9999, which can not be judged."
+        ) from None
+
+
+def _halves(value: str, kind: T.DecimalType) -> dict[str, str]:
+    """Splits decimals into a high part and a rest below 10^19 units, each safe to add up."""
+    unit = Decimal(1).scaleb(_HALF - kind.scale)
+    step = f"CAST({unit:f}BD AS DECIMAL(38, {max(kind.scale - _HALF, 0)}))"
+    rest = f"({value} % {step})"
+    high = f"CAST(({value} - {rest}) / {step} AS DECIMAL(20, 0))"
+    return {
+        "high": f"try_sum(CAST({high} AS DECIMAL(38, 0)))",
+        "rest": f"try_sum(CAST({rest} AS DECIMAL(38, {kind.scale})))",
+        "unit": f"max({unit:f}BD)",
+    }
+
+
+def _long_halves(value: str) -> dict[str, str]:
+    """Splits longs into 32-bit halves: adding those is fast and safe for billions of rows."""
+    return {
+        "high": f"try_sum(shiftright({value}, 32))",
+        "low": f"try_sum({value} & {_LOW_BITS}L)",
+    }
+
+
+def _tally(results: Results) -> State:
+    return Tally(int(results["count"]))
+
+
+def _exact_total(results: Results) -> State:
+    return Total(results["count"], 0 if not results["count"] else results["total"])
+
+
+def _float_total(results: Results) -> State:
+    total = results["total"] if results["count"] else 0.0
+    return Total(results["count"], total, results["infinite"])
+
+
+def _halves_total(results: Results) -> State:
+    if not results["count"]:
+        return Total(0, 0)
+    if results["high"] is None or results["rest"] is None:
+        return Total(results["count"], None)
+    high = EXACT.multiply(results["high"], results["unit"])
+    return Total(results["count"], EXACT.add(high, results["rest"]))
+
+
+def _long_total(results: Results) -> State:
+    if not results["count"]:
+        return Total(0, 0)
+    if results["high"] is None or results["low"] is None:
+        return Total(results["count"], None)
+    return Total(results["count"], (results["high"] << 32) + results["low"])
+
+
+def _moments(results: Results, step: float) -> State:
+    count = results["count"]
+    if not count:
+        return Moments(0, 0.0, 0.0, step)
+    return Moments(count, results["total"] / count, results["variance"] * count, step)
+
+
+def _step(kind: T.DataType) -> float:
+    """How far apart two different values are at least; 0 for types that doubles hold exactly."""
+    if isinstance(kind, T.DecimalType):
+        return float(10.0**-kind.scale)
+    return 1.0 if isinstance(kind, T.LongType) else 0.0

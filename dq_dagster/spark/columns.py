@@ -1,0 +1,77 @@
+"""Finding the column that a rule names, in the table at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import types as T
+
+from dq_dagster.errors import Misfit
+from dq_dagster.spark.quoting import identifier
+
+NUMBERS = (T.NumericType, T.NullType)
+FLOATS = (T.FloatType, T.DoubleType)
+COMPARABLE = (
+    T.NumericType,
+    T.DateType,
+    T.TimestampType,
+    T.TimestampNTZType,
+    T.StringType,
+    T.BooleanType,
+    T.NullType,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """A column of the table: its name as the rule wrote it, its SQL and its type."""
+
+    name: str
+    sql: str
+    type: T.DataType
+
+    @property
+    def type_name(self) -> str:
+        return self.type.simpleString()
+
+    def require(self, kinds: tuple[type[T.DataType], ...], *, what: str, wanted: str) -> None:
+        if not isinstance(self.type, kinds):
+            raise Misfit.wrong_type(what, self.name, self.type_name, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The columns that rules can name."""
+
+    schema: T.StructType
+
+    def column(self, name: str) -> ColumnRef:
+        """The column of that name, or the field of a struct column named by a dotted path."""
+        if "${" in name:
+            raise Misfit.substituted_name(name)
+        found = _field(self.schema, name)
+        if found is not None:
+            return ColumnRef(name, identifier(found.name), found.dataType)
+        nested = self._nested(name)
+        if nested is None:
+            raise Misfit.no_column(name, self.schema.names)
+        return nested
+
+    def _nested(self, path: str) -> ColumnRef | None:
+        kind: T.DataType = self.schema
+        steps = []
+        for part in path.split("."):
+            field = _field(kind, part) if isinstance(kind, T.StructType) else None
+            if field is None:
+                return None
+            steps.append(identifier(field.name))
+            kind = field.dataType
+        return ColumnRef(path, ".".join(steps), kind)
+
+
+def _field(schema: T.StructType, name: str) -> T.StructField | None:
+    """Spark resolves names without regard to case, so two that differ only there clash."""
+    alike = [field for field in schema.fields if field.name.lower() == name.lower()]
+    if len(alike) > 1:
+        raise Misfit.ambiguous_column(name, [field.name for field in alike])
+    return alike[0] if alike else None

@@ -1,0 +1,51 @@
+"""What Spark raised, told without the row values that its own text may quote."""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.errors import AnalysisException, PySparkException
+
+from dq_dagster.errors import SparkFailure
+
+_HINTS = {
+    "DIVIDE_BY_ZERO": "a division by zero; try_divide gives NULL instead",
+    "CAST_INVALID_INPUT": "a value that can not be cast; try_cast gives NULL instead",
+    "CAST_OVERFLOW": "a value too large for the type it is cast to; try_cast gives NULL instead",
+    "ARITHMETIC_OVERFLOW": "a result too large for its type; cast to a wider type first",
+    "NUMERIC_VALUE_OUT_OF_RANGE": "a number too large for its type; cast to a wider type first",
+    "INVALID_ARRAY_INDEX": "an index outside the array; get() gives NULL instead",
+    "INVALID_ARRAY_INDEX_IN_ELEMENT_AT": "an index outside the array; try_element_at gives NULL",
+    "CANNOT_PARSE_TIMESTAMP": "a text that is no timestamp; try_to_timestamp gives NULL instead",
+    "java.util.regex.PatternSyntaxException": "the pattern is not a regular expression of Java",
+    "java.lang.StackOverflowError": "an expression or pattern too deep for the data",
+}
+_JAVA_CLASS = re.compile(r"\b(?:[a-z_]\w*\.)+[A-Z]\w*(?:Exception|Error)\b")
+_WRAPPERS = {"org.apache.spark.SparkException", "java.util.concurrent.ExecutionException"}
+
+
+def told(error: Exception) -> SparkFailure:
+    """A sentence with the error's class, fit to be shown anywhere."""
+    if isinstance(error, AnalysisException):
+        # Raised before any row was read: the text speaks of names and types only.
+        return SparkFailure(f"Spark does not accept this rule: {_first_line(error)}")
+    condition = _condition(error)
+    hint = _HINTS.get(condition) or _HINTS.get(condition.split(".")[0])
+    return SparkFailure(
+        f"Spark raised {condition} while computing this rule{f' ({hint})' if hint else ''}."
+    )
+
+
+def _condition(error: Exception) -> str:
+    """Spark's own name for the error, else the class of the Java or Python exception."""
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    if condition:
+        return condition
+    classes = [name for name in _JAVA_CLASS.findall(str(error)) if name not in _WRAPPERS]
+    return classes[0] if classes else type(error).__name__
+
+
+def _first_line(error: Exception) -> str:
+    line = str(error).strip().splitlines()[0]
+    line = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", line)
+    return re.sub(r"\s*SQLSTATE: \w+.*$", "", line)

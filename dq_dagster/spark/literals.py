@@ -1,0 +1,170 @@
+"""Constants of rules as SQL literals in a column's own type: never a silent cast of data."""
+
+from __future__ import annotations
+
+import math
+import sys
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Literal
+
+from pyspark.sql import types as T
+
+from dq_dagster.errors import Misfit
+from dq_dagster.judging.comparison import parse_day, parse_moment
+from dq_dagster.metrics.constant import Constant, Scalar
+from dq_dagster.metrics.states import EXACT
+from dq_dagster.spark import quoting
+from dq_dagster.spark.columns import FLOATS, ColumnRef
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_INTEGRAL_DIGITS = 38
+
+
+def member(constant: Constant, column: ColumnRef) -> str | None:
+    """A set's member as a literal of the column's type; None if no such value can occur there."""
+    value = constant.value
+    if isinstance(column.type, T.NullType):
+        return None
+    if isinstance(column.type, FLOATS) and _is_number(value):
+        return _float_member(column, value)
+    if isinstance(column.type, T.NumericType) and _is_number(value):
+        return _exact_member(value, column.type)
+    return _other(value, constant, column)
+
+
+def below(column: ColumnRef, operand: str, bound: Constant) -> str:
+    """The predicate "operand < bound", exact in the column's type."""
+    return _compare(column, operand, bound, "<")
+
+
+def above(column: ColumnRef, operand: str, bound: Constant) -> str:
+    """The predicate "operand > bound", exact in the column's type."""
+    return _compare(column, operand, bound, ">")
+
+
+def _compare(column: ColumnRef, operand: str, bound: Constant, sign: Literal["<", ">"]) -> str:
+    value = bound.value
+    if isinstance(column.type, T.NullType):
+        return "false"
+    if isinstance(column.type, FLOATS) and _is_number(value):
+        return f"{operand} {sign} {_float_literal(column, _as_float(value, sign))}"
+    if isinstance(column.type, T.NumericType) and _is_number(value):
+        return _compare_exact(column.type, operand, _exact(value), sign)
+    return f"{operand} {sign} {_other(value, bound, column)}"
+
+
+def _compare_exact(
+    kind: T.NumericType, operand: str, bound: Decimal, sign: Literal["<", ">"]
+) -> str:
+    """Moves the bound to the next value the type can hold, so that Spark rounds nothing.
+
+    With whole numbers, x < 1.5 is x < 2 and x > 1.5 is x > 1; likewise at a decimal's scale.
+    """
+    scale = kind.scale if isinstance(kind, T.DecimalType) else 0
+    rounding = ROUND_CEILING if sign == "<" else ROUND_FLOOR
+    snapped = _snapped(bound, scale, rounding)
+    if snapped is None:
+        # Beyond anything the type can hold: true or false for every value.
+        always = (bound > 0) == (sign == "<")
+        return f"{operand} IS NOT NULL" if always else "false"
+    return f"{operand} {sign} {_decimal(snapped)}"
+
+
+def _snapped(value: Decimal, scale: int, rounding: str) -> Decimal | None:
+    """The nearest decimal of that scale; None if it has more digits than Spark can hold."""
+    if value and value.adjusted() > _INTEGRAL_DIGITS:
+        return None
+    snapped = value.quantize(Decimal(1).scaleb(-scale), rounding=rounding, context=EXACT)
+    return snapped if snapped.adjusted() + 1 <= _INTEGRAL_DIGITS - scale else None
+
+
+def _float_member(column: ColumnRef, value: Scalar) -> str | None:
+    try:
+        return _float_literal(column, float(value))  # type: ignore[arg-type]
+    except OverflowError:
+        return None
+
+
+def _exact_member(value: Scalar, kind: T.NumericType) -> str | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    exact = _exact(value)
+    scale = kind.scale if isinstance(kind, T.DecimalType) else 0
+    snapped = _snapped(exact, scale, ROUND_HALF_EVEN)
+    return _decimal(snapped) if snapped is not None and snapped == exact else None
+
+
+def _other(value: Scalar, constant: Constant, column: ColumnRef) -> str:
+    match column.type:
+        case T.StringType() if isinstance(value, str):
+            return quoting.text(value)
+        case T.BooleanType() if isinstance(value, bool):
+            return str(value).lower()
+        case T.DateType() if (day := _day(value)) is not None:
+            return f"DATE'{day.isoformat()}'"
+        case T.TimestampType() if (moment := _moment(value)) is not None:
+            return _instant(moment)
+        case T.TimestampNTZType() if (moment := _moment(value)) is not None and not moment.tzinfo:
+            return f"TIMESTAMP_NTZ'{moment.isoformat(' ')}'"
+    raise Misfit.wrong_value(str(constant), column.name, column.type_name)
+
+
+def _instant(moment: datetime) -> str:
+    if moment.tzinfo is None:
+        # A time without a zone is meant in the session's zone, which Spark knows.
+        return f"TIMESTAMP_LTZ'{moment.isoformat(' ')}'"
+    return f"timestamp_micros({(moment - _EPOCH) // _MICROSECOND}L)"
+
+
+def _day(value: Scalar) -> date | None:
+    if isinstance(value, str):
+        return parse_day(value)
+    return value if isinstance(value, date) and not isinstance(value, datetime) else None
+
+
+def _moment(value: Scalar) -> datetime | None:
+    if isinstance(value, str):
+        return parse_moment(value)
+    if isinstance(value, datetime):
+        return value
+    return datetime(value.year, value.month, value.day) if isinstance(value, date) else None  # noqa: DTZ001 (meant in the session's zone)
+
+
+def _is_number(value: Scalar) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _exact(value: Scalar) -> Decimal:
+    # 0.1 means the decimal 0.1 to the person who wrote it.
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)  # type: ignore[arg-type]
+
+
+def _as_float(value: Scalar, sign: Literal["<", ">"]) -> float:
+    """The nearest double. A number beyond all doubles keeps its place in a comparison."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        positive = value > 0  # type: ignore[operator]
+        beyond_largest = math.inf if (sign == "<") == positive else sys.float_info.max
+        return beyond_largest if positive else -beyond_largest
+
+
+def _decimal(value: Decimal) -> str:
+    literal = f"{value:f}"
+    return f"{literal}BD" if not literal.startswith("-") else f"(-{literal[1:]}BD)"
+
+
+def _float_literal(column: ColumnRef, value: float) -> str:
+    # A 32-bit column holds the 32-bit number nearest to what was written.
+    literal = _double(value)
+    return f"CAST({literal} AS FLOAT)" if isinstance(column.type, T.FloatType) else literal
+
+
+def _double(value: float) -> str:
+    if math.isnan(value):
+        return "double('NaN')"
+    if math.isinf(value):
+        return f"double('{'-' if value < 0 else ''}Infinity')"
+    return f"{value!r}D" if value >= 0 else f"(-{-value!r}D)"

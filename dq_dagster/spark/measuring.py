@@ -1,0 +1,150 @@
+"""Runs aggregations, and keeps one raising rule from taking the others down.
+
+This is the one place that catches everything Spark may raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException, QueryContextType
+
+from dq_dagster.errors import Misfit, RuleFailure
+from dq_dagster.metrics.conditions import RowBreaks
+from dq_dagster.metrics.metric import ConditionCount, RecordCount, RowMetric
+from dq_dagster.metrics.states import State
+from dq_dagster.spark.aggregates import Aggregates, aggregates
+from dq_dagster.spark.columns import Table
+from dq_dagster.spark.failures import told
+from dq_dagster.spark.query import Query
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Measured = dict[RowMetric, State | RuleFailure]
+Needs = dict[RowMetric, Aggregates]
+
+
+def measure(frame: DataFrame, metrics: Sequence[RowMetric], table: Table) -> Measured:
+    """The state of each metric, or why it has none; one Spark query if nothing raises."""
+    measured: Measured = {}
+    # The number of rows is always counted: if not even that works, no single rule is to blame.
+    needs: Needs = {RecordCount(): aggregates(RecordCount(), table)}
+    for metric in metrics:
+        try:
+            needs[metric] = aggregates(metric, table)
+        except RuleFailure as failure:
+            measured[metric] = failure
+    measured |= _refused(frame, needs)
+    answerable = {metric: need for metric, need in needs.items() if metric not in measured}
+    return measured | _run(frame, answerable)
+
+
+def _refused(frame: DataFrame, needs: Needs) -> Measured:
+    """The metrics whose text from users Spark's analyzer does not accept. Reads no data."""
+    doubtful = {metric: need for metric, need in needs.items() if need.fallible}
+    if not doubtful or _analysis_error(frame, Query.of(doubtful).select_list()) is None:
+        return {}
+    refused: Measured = {}
+    for metric, need in doubtful.items():
+        error = _analysis_error(frame, Query.of({metric: need}).select_list())
+        if error is not None:
+            refused[metric] = _not_a_predicate(frame, metric) or told(error)
+    return refused
+
+
+def _analysis_error(frame: DataFrame, select_list: list[str]) -> Exception | None:
+    try:
+        # Classic Spark analyzes at once, Connect only when the schema is asked for.
+        _ = frame.selectExpr(*select_list).schema
+    except Exception as error:
+        return error
+    return None
+
+
+def _not_a_predicate(frame: DataFrame, metric: RowMetric) -> RuleFailure | None:
+    """Says in plain words that a predicate is neither true nor false, if that is what is wrong."""
+    condition = metric.condition if isinstance(metric, ConditionCount) else None
+    texts = [metric.where, condition.sql if isinstance(condition, RowBreaks) else None]
+    for text in filter(None, texts):
+        try:
+            kind = frame.selectExpr(f"({text}) AS answer").schema["answer"].dataType.simpleString()
+        except Exception as error:
+            return told(error)
+        if kind != "boolean":
+            return Misfit(f"'{text}' is of type {kind}; a row predicate must be true or false.")
+    return None
+
+
+def _run(frame: DataFrame, needs: Needs, *, packed: bool = True) -> Measured:
+    """Runs all in one query; if that raises, again without the metrics the error points to."""
+    if not needs:
+        return {}
+    query = Query.of(needs, packed=packed)
+    try:
+        return _collect(frame, query)
+    except Exception as error:
+        suspects = {
+            metric: needs[metric]
+            for sql in _texts_quoted(error, query)
+            for metric in query.using(sql)
+        }
+        if query.lanes and suspects and not any(need.fallible for need in suspects.values()):
+            # Of ours only packed counts can raise: there are too many rows for them.
+            return _run(frame, needs, packed=False)
+        return _run_without(frame, needs, suspects, error)
+
+
+def _run_without(frame: DataFrame, needs: Needs, suspects: Needs, error: Exception) -> Measured:
+    rest = {metric: need for metric, need in needs.items() if metric not in suspects}
+    if not suspects or not rest:
+        return _run_in_parts(frame, needs, error)
+    if len({tuple(need.counts.values()) for need in suspects.values()}) == 1:
+        return dict.fromkeys(suspects, told(error)) | _run(frame, rest)
+    # Several rules hold the quoted words at the quoted place; some may be innocent.
+    return _run(frame, suspects) | _run(frame, rest)
+
+
+def _run_in_parts(frame: DataFrame, needs: Needs, error: Exception) -> Measured:
+    """The error names no rule: what can not raise goes first, the rest is halved."""
+    safe = {metric: need for metric, need in needs.items() if not need.fallible}
+    doubtful = {metric: need for metric, need in needs.items() if need.fallible}
+    if safe and doubtful:
+        measured = _run(frame, safe)
+        if all(isinstance(state, RuleFailure) for state in measured.values()):
+            # Not even plain counts work: the data or Spark itself is broken.
+            return dict.fromkeys(needs, told(error))
+        return measured | _run(frame, doubtful)
+    if safe or len(doubtful) == 1:
+        return dict.fromkeys(needs, told(error))
+    items = list(doubtful.items())
+    middle = len(items) // 2
+    return _run(frame, dict(items[:middle])) | _run(frame, dict(items[middle:]))
+
+
+def _collect(frame: DataFrame, query: Query) -> Measured:
+    row = _one_row(frame, query)
+    if not query.is_exact(row):
+        query = Query.of(query.needs, packed=False)
+        row = _one_row(frame, query)
+    return query.states(row)
+
+
+def _one_row(frame: DataFrame, query: Query) -> Mapping[str, Any]:
+    return frame.selectExpr(*query.select_list()).collect()[0].asDict(recursive=False)
+
+
+def _texts_quoted(error: Exception, query: Query) -> list[str]:
+    """The aggregates that hold the words Spark quotes, at the place it quotes them from."""
+    contexts = error.getQueryContext() if isinstance(error, PySparkException) else []
+    places = [
+        (context.startIndex(), context.fragment())
+        for context in contexts
+        if context.contextType() == QueryContextType.SQL
+    ]
+    return [
+        sql
+        for sql in query.aliases
+        if any(sql.startswith(words, start) for start, words in places if words)
+    ]

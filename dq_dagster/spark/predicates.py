@@ -1,0 +1,117 @@
+"""Each row condition as one SQL predicate that built-in types can not make raise."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from pyspark.sql import types as T
+
+from dq_dagster.metrics.conditions import (
+    Condition,
+    HasValue,
+    IsEmpty,
+    Outside,
+    PatternMatch,
+    RowBreaks,
+    SetMembership,
+)
+from dq_dagster.metrics.constant import Constant
+from dq_dagster.rules.regex import whole
+from dq_dagster.spark import literals, quoting
+from dq_dagster.spark.columns import COMPARABLE, FLOATS, ColumnRef, Table
+
+# What trimming takes away: the white space of ASCII. Hexadecimal, since escapes depend on settings.
+_BLANKS = "CAST(X'20090A0B0C0D' AS STRING)"
+_TEXT = (T.StringType, T.NullType)
+
+
+@singledispatch
+def predicate(condition: Condition, table: Table) -> str:
+    """The SQL that is true for the rows the condition is true for, else false or NULL."""
+    raise TypeError(f"No SQL for {type(condition).__name__}.")
+
+
+@predicate.register
+def _(condition: IsEmpty, table: Table) -> str:
+    column = table.column(condition.column)
+    missing = f"{column.sql} IS NULL"
+    return f"({missing} OR {is_blank(column)})" if _has_blanks(condition, column) else missing
+
+
+@predicate.register
+def _(condition: HasValue, table: Table) -> str:
+    column = table.column(condition.column)
+    present = f"{column.sql} IS NOT NULL"
+    return f"({present} AND NOT {is_blank(column)})" if _has_blanks(condition, column) else present
+
+
+@predicate.register
+def _(condition: SetMembership, table: Table) -> str:
+    column = table.column(condition.column)
+    column.require(COMPARABLE, what="A set of values", wanted="a type with simple values")
+    members = [literals.member(value, column) for value in condition.values]
+    operand = column.sql
+    if condition.ignore_case and isinstance(column.type, T.StringType):
+        operand = f"lower({operand})"
+        members = [f"lower({literal})" for literal in members if literal]
+    listed = ", ".join(literal for literal in members if literal)
+    found = f"{operand} IN ({listed})" if listed else "false"
+    return _on_values(condition, column, found if condition.member else f"NOT ({found})")
+
+
+@predicate.register
+def _(condition: Outside, table: Table) -> str:
+    column = table.column(condition.column)
+    if condition.of == "length":
+        column.require(_TEXT, what="A length in characters", wanted="a string")
+        length = ColumnRef(column.name, f"length({column.sql})", T.IntegerType())
+        return _on_values(condition, column, _beyond(length, condition.low, condition.high))
+    column.require(COMPARABLE, what="A range of values", wanted="a type with an order")
+    return _on_values(condition, column, _beyond(column, condition.low, condition.high))
+
+
+@predicate.register
+def _(condition: PatternMatch, table: Table) -> str:
+    column = table.column(condition.column)
+    column.require(_TEXT, what="A pattern", wanted="a string")
+    pattern = whole(condition.pattern) if condition.whole else condition.pattern
+    found = f"{column.sql} RLIKE {quoting.text(pattern)}"
+    return _on_values(condition, column, found if condition.matches else f"NOT ({found})")
+
+
+@predicate.register
+def _(condition: RowBreaks, table: Table) -> str:
+    unknown = "false" if condition.null_breaks else "true"
+    return f"NOT coalesce(({condition.sql}), {unknown})"
+
+
+def is_blank(column: ColumnRef) -> str:
+    return f"trim(BOTH {_BLANKS} FROM {column.sql}) = ''"
+
+
+def _has_blanks(
+    condition: IsEmpty | HasValue | SetMembership | Outside | PatternMatch, column: ColumnRef
+) -> bool:
+    return condition.blank_is_empty and isinstance(column.type, T.StringType)
+
+
+def _on_values(
+    condition: SetMembership | Outside | PatternMatch, column: ColumnRef, found: str
+) -> str:
+    """Leaves blank strings out where they count as empty; NULLs make no predicate true."""
+    guards = [f"NOT {is_blank(column)}"] if _has_blanks(condition, column) else []
+    # "NOT (false)" would be true for NULL as well.
+    guards.append(f"{column.sql} IS NOT NULL")
+    return f"({' AND '.join([*guards, f'({found})'])})"
+
+
+def _beyond(column: ColumnRef, low: Constant | None, high: Constant | None) -> str:
+    ways = []
+    if low is not None:
+        ways.append(literals.below(column, column.sql, low))
+    if high is not None:
+        ways.append(literals.above(column, column.sql, high))
+    if isinstance(column.type, FLOATS):
+        # Spark holds NaN for the greatest value: it would be within a range without a maximum.
+        ways.append(f"isnan({column.sql})")
+    return " OR ".join(ways)

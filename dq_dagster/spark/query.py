@@ -1,0 +1,82 @@
+"""One aggregation over the table: a select list, and where each metric finds its results in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dq_dagster.errors import RuleFailure
+from dq_dagster.metrics.metric import RowMetric
+from dq_dagster.metrics.states import State
+from dq_dagster.spark.aggregates import Aggregates
+from dq_dagster.spark.packing import MOST_ROWS, SMOOTH, Lane, padding, paired, single
+
+Needs = Mapping[RowMetric, Aggregates]
+
+_ROWS = "count(1)"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The aggregates of some metrics, each distinct one computed once."""
+
+    needs: Needs
+    aliases: Mapping[str, str]
+    lanes: Mapping[str, Lane]
+
+    @classmethod
+    def of(cls, needs: Needs, *, packed: bool = True) -> Query:
+        safe, unsafe, others = _distinct(needs)
+        crowded = len(safe) + len(unsafe) + len(others) > SMOOTH
+        lanes = paired(safe) if packed and crowded else {}
+        counts = [lane.sql for lane in lanes.values()] if lanes else [single(p) for p in safe]
+        texts = dict.fromkeys([_ROWS, *counts, *(single(p) for p in unsafe), *others])
+        texts |= dict.fromkeys(padding(len(texts)))
+        return cls(needs, {sql: f"dq_{n}" for n, sql in enumerate(texts)}, lanes)
+
+    def select_list(self) -> list[str]:
+        return [f"{sql} AS {alias}" for sql, alias in self.aliases.items()]
+
+    def is_exact(self, row: Mapping[str, Any]) -> bool:
+        """Whether packed counts can be told apart again."""
+        return not self.lanes or row[self.aliases[_ROWS]] < MOST_ROWS
+
+    def states(self, row: Mapping[str, Any]) -> dict[RowMetric, State | RuleFailure]:
+        """Each metric's state from one row of results."""
+        return {metric: self._state(needed, row) for metric, needed in self.needs.items()}
+
+    def using(self, sql: str) -> list[RowMetric]:
+        """The metrics that need that aggregate."""
+        return [metric for metric, needed in self.needs.items() if sql in self._texts(needed)]
+
+    def _texts(self, needed: Aggregates) -> list[str]:
+        counts = [
+            self.lanes[predicate].sql if predicate in self.lanes else single(predicate)
+            for predicate in needed.counts.values()
+        ]
+        return [*counts, *needed.others.values()]
+
+    def _state(self, needed: Aggregates, row: Mapping[str, Any]) -> State | RuleFailure:
+        results = {name: row[self.aliases[sql]] for name, sql in needed.others.items()}
+        for name, predicate in needed.counts.items():
+            results[name] = self._count(predicate, row)
+        try:
+            return needed.state(results)
+        except RuleFailure as failure:
+            return failure
+
+    def _count(self, predicate: str, row: Mapping[str, Any]) -> int:
+        lane = self.lanes.get(predicate)
+        if lane is None:
+            return int(row[self.aliases[single(predicate)]])
+        # NULL: there were no rows at all.
+        return lane.read(row[self.aliases[lane.sql]] or 0)
+
+
+def _distinct(needs: Needs) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """The distinct predicates of ours, those with text from users, and the other aggregates."""
+    safe = dict.fromkeys(p for n in needs.values() if not n.fallible for p in n.counts.values())
+    unsafe = dict.fromkeys(p for n in needs.values() if n.fallible for p in n.counts.values())
+    others = dict.fromkeys(sql for n in needs.values() for sql in n.others.values())
+    return list(safe), [p for p in unsafe if p not in safe], list(others)

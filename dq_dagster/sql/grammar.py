@@ -1,0 +1,123 @@
+"""The part of Spark's expression grammar that a row expression may use.
+
+Whatever is not written down here and in ``operands`` is refused: this is a list of what is
+allowed. The methods follow Spark's own rules (boolean expression, predicate, value), so that a
+text accepted here is one expression for Spark too, with the same names, calls and literals. Each
+method returns the height of Spark's tree for what it read, so that it can be limited.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dq_dagster.sql.keywords import BINARY
+from dq_dagster.sql.limits import MAX_NESTING, bounded
+from dq_dagster.sql.literals import take_literal, take_type
+from dq_dagster.sql.operands import Operands
+from dq_dagster.sql.refusal import Refusal
+from dq_dagster.sql.tokens import Kind, Refused
+
+if TYPE_CHECKING:
+    from dq_dagster.sql.cursor import Cursor
+    from dq_dagster.sql.findings import Findings
+
+
+class Grammar:
+    """Reads one expression from the cursor, from the loosest operators down to the tightest."""
+
+    def __init__(self, cursor: Cursor, findings: Findings) -> None:
+        self._cursor = cursor
+        self._operands = Operands(cursor, findings, self)
+        self._nesting = 0
+
+    def read(self) -> None:
+        """Reads the whole text as one expression."""
+        self.expression()
+        if self._cursor.peek().kind is not Kind.END:
+            self._cursor.fail("an operator or the end")
+
+    def expression(self) -> int:
+        """Predicates joined by AND and OR."""
+        self._nesting += 1
+        if self._nesting > MAX_NESTING:
+            raise Refused(Refusal.too_deep(MAX_NESTING))
+        heights = [self._negated()]
+        while self._cursor.take("and", "or"):
+            heights.append(self._negated())
+        self._nesting -= 1
+        # Spark turns long chains of AND and of OR into balanced trees.
+        return bounded(max(heights) + len(heights).bit_length())
+
+    def _negated(self) -> int:
+        negations = 0
+        while self._cursor.take("not", "!"):
+            negations += 1
+        return bounded(negations + self._predicated())
+
+    def _predicated(self) -> int:
+        height = self.value()
+        cursor = self._cursor
+        if cursor.take("is"):
+            return 1 + max(height, self._is())
+        negated = cursor.take("not")
+        if cursor.take("between"):
+            low = self.value()
+            cursor.expect("and")
+            return 1 + max(height, low, self.value())
+        if cursor.take("in"):
+            return 1 + max(height, self._operands.group())
+        if cursor.take("like", "ilike"):
+            return 1 + max(height, self._pattern())
+        if cursor.take("rlike", "regexp"):
+            return 1 + max(height, self.value())
+        if negated:
+            cursor.fail("IN, BETWEEN, LIKE or RLIKE")
+        return height
+
+    def _is(self) -> int:
+        self._cursor.take("not")
+        if self._cursor.take("distinct"):
+            self._cursor.expect("from")
+            return self.value()
+        if not self._cursor.take("null", "true", "false", "unknown"):
+            self._cursor.fail("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM")
+        return 0
+
+    def _pattern(self) -> int:
+        if self._cursor.take("any", "some", "all"):
+            return self._operands.group()
+        height = self.value()
+        if self._cursor.take("escape"):
+            self._cursor.expect_kind(Kind.STRING, "a string with the escape character")
+        return height
+
+    def value(self) -> int:
+        """Operands joined by comparison, arithmetic and other operators between two values."""
+        height = self._signed()
+        while self._cursor.take_in(BINARY):
+            height = bounded(1 + max(height, self._signed()))
+        return height
+
+    def _signed(self) -> int:
+        signs = 0
+        while self._cursor.take("-", "+", "~"):
+            signs += 1
+        return bounded(signs + self._accessed())
+
+    def _accessed(self) -> int:
+        """An operand with all that hangs on it: casts, fields, indexes."""
+        cursor = self._cursor
+        literal = take_literal(cursor)
+        height = 1 if literal else self._operands.operand()
+        while True:
+            if cursor.take("::"):
+                take_type(cursor)
+                literal = False
+            elif not literal and cursor.take("."):
+                self._operands.field()
+            elif not literal and cursor.take("["):
+                height = max(height, self.value())
+                cursor.expect("]")
+            else:
+                return height
+            height = bounded(height + 1)

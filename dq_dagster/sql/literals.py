@@ -1,0 +1,106 @@
+"""Literal values and type names of a row expression."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from dq_dagster.sql.keywords import (
+    CHARACTER_TYPES,
+    DECIMAL_TYPES,
+    INTERVAL_RANGES,
+    INTERVAL_UNITS,
+    PLAIN_TYPES,
+    TYPED_LITERALS,
+)
+from dq_dagster.sql.refusal import Refusal
+from dq_dagster.sql.tokens import Kind, Refused
+
+if TYPE_CHECKING:
+    from dq_dagster.sql.cursor import Cursor
+
+_HEXADECIMAL = re.compile(r"(['\"])[0-9A-Fa-f]*\1")
+
+
+def take_literal(cursor: Cursor) -> bool:
+    """Moves over a literal value, if one is next."""
+    token = cursor.peek()
+    if token.key in TYPED_LITERALS and cursor.peek(1).kind is Kind.STRING:
+        cursor.step()
+        if token.key == "x" and not _HEXADECIMAL.fullmatch(cursor.peek().text):
+            cursor.fail("a string of hexadecimal digits")
+        token = cursor.peek()
+    if token.kind is Kind.STRING:
+        _take_string(cursor)
+        return True
+    if token.kind is Kind.NUMBER or token.key in {"null", "true", "false"}:
+        cursor.step()
+        return True
+    if token.key == "interval":
+        _take_interval(cursor)
+        return True
+    return False
+
+
+def _take_string(cursor: Cursor) -> None:
+    first = cursor.step()
+    if cursor.peek().kind is Kind.STRING:
+        cursor.step()
+        # Spark would join them without a word; a forgotten comma is far more likely.
+        problem = "are two strings side by side: put a comma or || between them"
+        raise Refused(Refusal.spelling(cursor.since(first), problem))
+
+
+def _take_interval(cursor: Cursor) -> None:
+    """``interval '1 day'``, ``interval -1 day`` or ``interval '1-2' year to month``."""
+    word = cursor.step()
+    signed = cursor.take("-", "+")
+    amount = cursor.step()
+    if amount.kind is Kind.STRING and not signed and cursor.peek().key not in INTERVAL_UNITS:
+        return
+    plain = amount.kind is Kind.STRING or amount.text.isdigit()
+    unit = cursor.take_in(INTERVAL_UNITS)
+    if not plain or unit is None:
+        problem = "is no interval: write interval '1' day or interval '1 day 2 hours'"
+        raise Refused(Refusal.spelling(word.text, problem))
+    if amount.kind is Kind.STRING and cursor.take("to"):
+        smaller = INTERVAL_RANGES.get(unit.key, frozenset())
+        _ = cursor.take_in(smaller) or cursor.fail("a smaller unit")
+
+
+def take_type(cursor: Cursor) -> None:
+    """Moves over the name of a type that values may be cast to."""
+    if cursor.take("array"):
+        cursor.expect("<")
+        _take_plain_type(cursor)
+        cursor.expect(">")
+    elif cursor.take("map"):
+        cursor.expect("<")
+        _take_plain_type(cursor)
+        cursor.expect(",")
+        _take_plain_type(cursor)
+        cursor.expect(">")
+    else:
+        _take_plain_type(cursor)
+
+
+def _take_plain_type(cursor: Cursor) -> None:
+    if cursor.take_in(PLAIN_TYPES):
+        return
+    if cursor.take_in(DECIMAL_TYPES):
+        if cursor.take("("):
+            _take_size(cursor)
+            if cursor.take(","):
+                _take_size(cursor)
+            cursor.expect(")")
+    elif cursor.take_in(CHARACTER_TYPES):
+        cursor.expect("(")
+        _take_size(cursor)
+        cursor.expect(")")
+    else:
+        cursor.fail("the name of a simple type")
+
+
+def _take_size(cursor: Cursor) -> None:
+    if not cursor.expect_kind(Kind.NUMBER, "a whole number").text.isdigit():
+        raise Refused(Refusal.spelling("(", "must be followed by whole numbers in a type"))

@@ -1,0 +1,117 @@
+"""Why a text is not taken as a row expression, in words for the person who wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dq_dagster.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from dq_dagster.sql.functions import Family
+
+_SHOWN = 60
+
+
+def shown(fragment: str) -> str:
+    """The fragment on one printable line, quoted and cut to a readable length."""
+    line = " ".join(fragment.split())
+    line = "".join(char if char.isprintable() else "?" for char in line)
+    return f"'{line}'" if len(line) <= _SHOWN else f"'{line[: _SHOWN - 1]}…'"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One reason against a text, and the rule type that would fit, if there is one."""
+
+    reason: str
+    fits: str | None = None
+
+    @classmethod
+    def empty(cls) -> Refusal:
+        return cls("The expression is empty: write a condition on the columns of one row.")
+
+    @classmethod
+    def too_long(cls, length: int, limit: int) -> Refusal:
+        return cls(
+            f"The expression is too long: {length:,} characters, at most {limit:,} are allowed. "
+            "Split it into several rules."
+        )
+
+    @classmethod
+    def too_deep(cls, limit: int) -> Refusal:
+        return cls(
+            f"The expression is nested too deeply: at most {limit} levels are allowed. "
+            "Split it into several rules."
+        )
+
+    @classmethod
+    def substitution(cls) -> Refusal:
+        return cls(
+            "The expression contains '${': Spark replaces '${...}' with settings and environment "
+            "variables, also inside quotes. Write the value itself."
+        )
+
+    @classmethod
+    def spelling(cls, fragment: str, problem: str) -> Refusal:
+        return cls(f"{shown(fragment)} {problem}.")
+
+    @classmethod
+    def unexpected(cls, fragment: str, expected: str) -> Refusal:
+        return cls(f"Syntax error: {shown(fragment)} stands where {expected} is expected.")
+
+    @classmethod
+    def ends_early(cls, expected: str) -> Refusal:
+        return cls(f"Syntax error: the expression ends where {expected} is expected.")
+
+    @classmethod
+    def bracket(cls, fragment: str, problem: str) -> Refusal:
+        return cls(
+            f"Syntax error: the bracket {shown(fragment)} {problem}. "
+            "Every bracket must be opened and closed within the expression."
+        )
+
+    @classmethod
+    def statement(cls, fragment: str) -> Refusal:
+        return cls(f"{shown(fragment)} is a statement: only one condition on one row is allowed.")
+
+    @classmethod
+    def subquery(cls, fragment: str) -> Refusal:
+        return cls(
+            f"{shown(fragment)} is a subquery, while a row expression sees only its own row: put "
+            "the condition into a rule of type query_dq. (A column of that name needs backquotes.)",
+            fits="query_dq",
+        )
+
+    @classmethod
+    def of_family(cls, fragment: str, family: Family) -> Refusal:
+        return cls(f"{shown(fragment)} {family.is_a}: {family.instead}.", fits=family.fits)
+
+    @classmethod
+    def unknown_function(cls, name: str, known: frozenset[str]) -> Refusal:
+        return cls(
+            f"The function {shown(name)} is not among the functions allowed in a row expression: "
+            f"only Spark's own row functions are, no user-defined ones.{did_you_mean(name, known)}"
+        )
+
+    @classmethod
+    def named_function(cls, fragment: str) -> Refusal:
+        return cls(
+            f"The function name {shown(fragment)} is qualified or quoted: call Spark's own "
+            "functions by their plain names; user-defined functions are not allowed."
+        )
+
+    @classmethod
+    def star(cls) -> Refusal:
+        return cls("'*' stands for all columns here: name the columns one by one.")
+
+    @classmethod
+    def keyword(cls, word: str) -> Refusal:
+        return cls(f"{shown(word)} is an SQL keyword here: write the column in backquotes.")
+
+    @classmethod
+    def session_name(cls, word: str) -> Refusal:
+        return cls(
+            f"{shown(word)} belongs to the session where no column has that name: if it is a "
+            "column, write it in backquotes."
+        )

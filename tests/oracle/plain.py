@@ -1,0 +1,280 @@
+"""What every rule must say about a list of rows, computed with plain Python.
+
+Rules are read as they are declared (dicts), rows are dicts, types are Spark's names. Nothing here
+uses the library, Spark or pandas; numbers are fractions, so every comparison is exact. A new rule
+type needs one function here, one in ``rules.py``, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from tests.oracle import kinds, statistics
+from tests.oracle.patterns import matches
+from tests.oracle.sql import answer
+from tests.oracle.values import Misfit, constant, exactly, is_empty, is_nan
+
+Rule: TypeAlias = Mapping[str, Any]
+Row: TypeAlias = Mapping[str, Any]
+Types: TypeAlias = Mapping[str, str]
+
+BADNESS = {"Ok": 0, "Empty": 1, "Warning": 2, "Error": 3}
+ON_EMPTY = {"warn": "Warning", "error": "Error"}
+#: An observed value that the contract leaves open.
+ANYTHING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The right outcome; ``also`` holds statuses that rounding of doubles may lead to."""
+
+    status: str
+    observed: Any = None
+    failed_rows: int | None = None
+    rows: int | None = None
+    also: frozenset[str] = frozenset()
+    slack: Fraction = Fraction(0)
+    by_column: Mapping[str, Verdict] = field(default_factory=dict)
+
+
+Judge: TypeAlias = Callable[[Rule, Sequence[Any], str], Verdict]
+Oracle: TypeAlias = Callable[[Rule, Sequence[Row], Types], Verdict]
+ORACLES: dict[str, Oracle] = {}
+NOTHING = Verdict("Empty", failed_rows=0, rows=0)
+MISFIT = Verdict("Error")
+
+
+def expected(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
+    """The verdict on the rows that pass the rule's filter."""
+    where = rule.get("where")
+    kept = rows if where is None else [row for row in rows if answer(where, row) is True]
+    found = ORACLES[rule["type"]](rule, kept, types)
+    policy = ON_EMPTY.get(rule.get("on_empty", "pass"))
+    if found.status != "Empty" or policy is None:
+        return found
+    return Verdict(policy, found.observed, found.failed_rows, found.rows, by_column=found.by_column)
+
+
+def oracle(*names: str) -> Callable[[Oracle], Oracle]:
+    def register(function: Oracle) -> Oracle:
+        ORACLES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def column_oracle(*names: str) -> Callable[[Judge], Judge]:
+    """For rules that judge each column on its own: the worst verdict is the rule's."""
+
+    def register(judge: Judge) -> Judge:
+        def judge_all(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
+            listed = rule["columns"]
+            columns = [listed] if isinstance(listed, str) else listed
+            return _worst({name: judge_one(rule, rows, types, name) for name in columns})
+
+        def judge_one(rule: Rule, rows: Sequence[Row], types: Types, name: str) -> Verdict:
+            if name not in types:
+                return MISFIT
+            return judge(rule, [row[name] for row in rows], types[name])
+
+        oracle(*names)(judge_all)
+        return judge
+
+    return register
+
+
+def _worst(verdicts: Mapping[str, Verdict]) -> Verdict:
+    if len(verdicts) == 1:
+        return next(iter(verdicts.values()))
+    return Verdict(
+        max((verdict.status for verdict in verdicts.values()), key=BADNESS.__getitem__),
+        {name: verdict.observed for name, verdict in verdicts.items()},
+        _largest([verdict.failed_rows for verdict in verdicts.values()]),
+        _largest([verdict.rows for verdict in verdicts.values()]),
+        by_column=verdicts,
+    )
+
+
+def _largest(counts: Sequence[int | None]) -> int | None:
+    return max((count for count in counts if count is not None), default=None)
+
+
+def _present(rule: Rule, values: Sequence[Any]) -> list[Any]:
+    blank = bool(rule.get("empty_includes_blank"))
+    return [value for value in values if not is_empty(value, blank=blank)]
+
+
+# --- ranges -------------------------------------------------------------------------------------
+
+
+def place(rule: Rule, value: Any, kind: str) -> str:
+    """Where an exact value lies in the rule's range."""
+    for status, low, high in (("Error", "min", "max"), ("Warning", "soft_min", "soft_max")):
+        if outside(value, rule.get(low), rule.get(high), kind):
+            return status
+    return "Ok"
+
+
+def outside(value: Any, low: Any, high: Any, kind: str) -> bool:
+    if is_nan(value):
+        return low is not None or high is not None
+    below = low is not None and value < constant(low, kind)
+    return below or (high is not None and value > constant(high, kind))
+
+
+def _bounds_fit(rule: Rule, kind: str) -> bool:
+    try:
+        for name in ("min", "soft_min", "soft_max", "max"):
+            if rule.get(name) is not None:
+                constant(rule[name], kind)
+    except Misfit:
+        return False
+    return True
+
+
+def _statistic(name: str, measure: statistics.Measure, fits: Sequence[str]) -> None:
+    @column_oracle(f"column_{name}_in_range")
+    def judge(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+        if kind not in fits and kind != kinds.VOID:
+            return MISFIT
+        present = _present(rule, values)
+        found = measure(present, kind)
+        if found is None:
+            return Verdict("Empty", rows=len(present))
+        return _judge_statistic(rule, found, kind, len(present))
+
+
+def _judge_statistic(
+    rule: Rule, found: statistics.Measured, kind: str, count: int
+) -> Verdict:
+    if is_nan(found.value):
+        return Verdict("Error", ANYTHING if found.infinite else found.value, rows=count)
+    if not _bounds_fit(rule, kind):
+        return MISFIT
+    near = {place(rule, value, kind) for value in found.nearby()}
+    also = near | {"Error"} if found.may_overflow else near
+    observed = None if found.overflows else found.value
+    status = "Error" if found.overflows else place(rule, found.value, kind)
+    return Verdict(status, observed, None, count, frozenset(also), found.slack)
+
+
+_statistic("min", statistics.minimum, kinds.ORDERED)
+_statistic("max", statistics.maximum, kinds.ORDERED)
+_statistic("avg", statistics.mean, kinds.NUMERIC)
+_statistic("sum", statistics.total, kinds.NUMERIC)
+_statistic("stddev", statistics.deviation, kinds.NUMERIC)
+
+
+def _each_in_range(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    """``values`` are exact and not empty."""
+    pairs = ((rule.get("min"), rule.get("max")), (rule.get("soft_min"), rule.get("soft_max")))
+    hard, soft = (sum(outside(value, *pair, kind) for value in values) for pair in pairs)
+    status = "Error" if hard else "Warning" if soft else "Ok"
+    bad = hard or soft
+    return Verdict(status, bad, bad, len(values)) if values else NOTHING
+
+
+@column_oracle("column_values_in_range")
+def values_in_range(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    if kind == kinds.VOID:
+        return NOTHING
+    if kind not in kinds.ORDERED or not _bounds_fit(rule, kind):
+        return MISFIT
+    return _each_in_range(rule, [exactly(value) for value in _present(rule, values)], kind)
+
+
+@column_oracle("column_value_lengths_in_range")
+def value_lengths_in_range(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    if kind not in {kinds.TEXT, kinds.VOID}:
+        return MISFIT
+    lengths = [Fraction(len(value)) for value in _present(rule, values)]
+    return _each_in_range(rule, lengths, "int")
+
+
+@oracle("record_count_in_range")
+def record_count(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
+    return Verdict(place(rule, Fraction(len(rows)), "int"), len(rows), None, len(rows))
+
+
+@oracle("column_count_in_range")
+def column_count(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
+    return Verdict(place(rule, Fraction(len(types)), "int"), len(types))
+
+
+# --- thresholds ---------------------------------------------------------------------------------
+
+
+def by_threshold(threshold: Any, bad: int, considered: int) -> str:
+    """The status of ``bad`` rows among those considered, whatever way the threshold is written."""
+    if threshold is None or threshold == "all":
+        return "Error" if bad else "Ok"
+    if isinstance(threshold, int | float):
+        unit = "count" if isinstance(threshold, int) else "proportion"
+        threshold = {"type": unit, "max": threshold}
+    whole = 1 if threshold["type"] == "count" else considered
+    for status, most, least in (("Error", "max", "min"), ("Warning", "soft_max", "soft_min")):
+        if most in threshold and Fraction(bad, whole) > Fraction(str(threshold[most])):
+            return status
+        good = Fraction(considered - bad, whole)
+        if least in threshold and good < Fraction(str(threshold[least])):
+            return status
+    return "Ok"
+
+
+def _counted(rule: Rule, bad: int, considered: int) -> Verdict:
+    if not considered:
+        return NOTHING
+    return Verdict(by_threshold(rule.get("threshold"), bad, considered), bad, bad, considered)
+
+
+@column_oracle("column_not_empty")
+def not_empty(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    return _counted(rule, len(values) - len(_present(rule, values)), len(values))
+
+
+@column_oracle("column_empty")
+def empty(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    found = _counted(rule, len(_present(rule, values)), len(values))
+    # What is counted here are the empties; the rows that fail are the others.
+    observed = None if found.observed is None else len(values) - found.observed
+    return Verdict(found.status, observed, found.failed_rows, found.rows)
+
+
+@column_oracle("column_values_in_set", "column_values_not_in_set")
+def values_and_set(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    if kind == kinds.VOID:
+        return NOTHING
+    try:
+        members = [constant(value, kind) for value in rule["values"]]
+    except Misfit:
+        return MISFIT
+    present = [exactly(value) for value in _present(rule, values)]
+    if rule.get("ignore_case") and kind == kinds.TEXT:
+        present, members = ([text.lower() for text in texts] for texts in (present, members))
+    inside = sum(
+        value in members or (is_nan(value) and any(map(is_nan, members))) for value in present
+    )
+    wanted = rule["type"] == "column_values_in_set"
+    return _counted(rule, len(present) - inside if wanted else inside, len(present))
+
+
+@column_oracle("column_values_match", "column_values_not_match")
+def values_and_pattern(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    if kind not in {kinds.TEXT, kinds.VOID}:
+        return MISFIT
+    present = _present(rule, values)
+    whole = rule.get("match", "full") == "full"
+    found = sum(matches(rule["pattern"], value, whole=whole) for value in present)
+    wanted = rule["type"] == "column_values_match"
+    return _counted(rule, len(present) - found if wanted else found, len(present))
+
+
+@oracle("row_dq")
+def row_expectation(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
+    unknown_is_fine = rule.get("null_is") == "pass"
+    answers = [answer(rule["expectation"], row) for row in rows]
+    bad = sum(not (unknown_is_fine if found is None else found) for found in answers)
+    return _counted(rule, bad, len(rows))

@@ -1,0 +1,103 @@
+"""Statistics of values, exact, and how far a computation with doubles may be off."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Context
+from decimal import Decimal as D
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from tests.oracle import kinds
+from tests.oracle.values import exactly, is_nan
+
+_LARGEST = Fraction(sys.float_info.max)
+_SQUARABLE = Fraction(10) ** 150
+_ROUNDING = Fraction(1, 10**12)
+_WIDE = Context(prec=80, Emax=10**6, Emin=-(10**6))
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """An exact statistic; doubles may come out within ``slack`` of it, or overflow on the way."""
+
+    value: Any
+    slack: Fraction = Fraction(0)
+    may_overflow: bool = False
+    overflows: bool = False
+    infinite: bool = False
+
+    def nearby(self) -> tuple[Any, ...]:
+        if not self.slack:
+            return (self.value,)
+        return (self.value - self.slack, self.value, self.value + self.slack)
+
+
+Measure: TypeAlias = Callable[[Sequence[Any], str], Measured | None]
+
+
+def minimum(values: Sequence[Any], kind: str) -> Measured | None:
+    return _extreme(values, min)
+
+
+def maximum(values: Sequence[Any], kind: str) -> Measured | None:
+    return _extreme(values, max)
+
+
+def _extreme(values: Sequence[Any], choose: Callable[[list[Any]], Any]) -> Measured | None:
+    if not values:
+        return None
+    if any(map(is_nan, values)):
+        return Measured(math.nan)
+    return Measured(choose([exactly(value) for value in values]))
+
+
+def total(values: Sequence[Any], kind: str) -> Measured | None:
+    if not values:
+        return None
+    if kind in kinds.FLOATING:
+        return _float_total(values)
+    return Measured(sum(map(Fraction, values), Fraction(0)))
+
+
+def _float_total(values: Sequence[float]) -> Measured:
+    infinite = {value for value in values if math.isinf(value)}
+    if any(map(is_nan, values)) or len(infinite) == 2:
+        return Measured(math.nan)
+    finite = [Fraction(value) for value in values if not math.isinf(value)]
+    size = sum(map(abs, finite), Fraction(0))
+    if infinite:
+        return Measured(infinite.pop(), may_overflow=size > _LARGEST)
+    result = sum(finite, Fraction(0))
+    slack = size * _ROUNDING
+    return Measured(
+        result, slack, may_overflow=size > _LARGEST, overflows=abs(result) > _LARGEST + slack
+    )
+
+
+def mean(values: Sequence[Any], kind: str) -> Measured | None:
+    found = total(values, kind)
+    if found is None or is_nan(found.value) or math.isinf(found.value):
+        return found
+    result = found.value / len(values)
+    # A mean of whole numbers may be given as a double, one of decimals with very many digits.
+    rounding = Fraction(1, 10**90) if kind in kinds.DECIMAL else Fraction(1, 10**15)
+    slack = found.slack / len(values) + abs(result) * rounding
+    return Measured(result, slack, may_overflow=found.may_overflow)
+
+
+def deviation(values: Sequence[Any], kind: str) -> Measured | None:
+    if len(values) < 2:
+        return None
+    if any(isinstance(value, float) and not math.isfinite(value) for value in values):
+        return Measured(math.nan, infinite=not any(map(is_nan, values)))
+    exact = [Fraction(value) for value in values]
+    middle = sum(exact, Fraction(0)) / len(exact)
+    variance = sum(((value - middle) ** 2 for value in exact), Fraction(0)) / (len(exact) - 1)
+    root = Fraction(_WIDE.sqrt(_WIDE.divide(D(variance.numerator), D(variance.denominator))))
+    largest = max(map(abs, exact))
+    slack = root / 10**9 + largest * _ROUNDING
+    return Measured(root, slack, may_overflow=largest > _SQUARABLE)
