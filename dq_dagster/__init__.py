@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from dq_dagster.errors import DeclarationError as DeclarationError
     from dq_dagster.errors import DqError as DqError
     from dq_dagster.errors import UnreadableData as UnreadableData
-    from dq_dagster.evaluation.result import Evaluation as Evaluation
     from dq_dagster.evaluation.outcome import Outcome as Outcome
+    from dq_dagster.evaluation.result import Evaluation as Evaluation
     from dq_dagster.evaluation.run import evaluate as evaluate
     from dq_dagster.evaluation.run import explain as explain
     from dq_dagster.integration.checks import build_asset_checks as build_asset_checks
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from dq_dagster.rules.threshold import AtMost as AtMost
     from dq_dagster.ruleset import RuleSet as RuleSet
     from dq_dagster.sources.yaml_files import load_rules as load_rules
+    from dq_dagster.spark.java import ensure_java as ensure_java
 
 _HOMES = {
     "errors": ("DeclarationError", "DqError", "UnreadableData"),
@@ -73,6 +74,7 @@ _HOMES = {
     "rules.threshold": ("AtLeast", "AtMost"),
     "ruleset": ("RuleSet",),
     "sources.yaml_files": ("load_rules",),
+    "spark.java": ("ensure_java",),
 }
 _MODULES = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from dq_dagster.judging.wording import plural
 from dq_dagster.metrics.conditions import ValueCondition
 from dq_dagster.metrics.metric import ColumnMetric, ConditionCount, Metric, RowMetric
 from dq_dagster.rules.rule import Rule
@@ -32,13 +33,13 @@ class Plan:
     passes: tuple[Pass, ...]
 
     def __str__(self) -> str:
-        return "\n".join(chain(self._title(), self._rules(), self._passes()))
+        return "\n".join(chain([self.headline()], self._rules(), self._passes()))
 
-    def _title(self) -> Iterable[str]:
-        yield (
-            f"{len(self.rules)} rules -> {len(self.metrics)} metrics -> "
-            f"{len(self.passes)} Spark passes"
-        )
+    def headline(self) -> str:
+        """Such as "12 rules -> 15 metrics -> 1 Spark pass"."""
+        passes = "1 Spark pass" if len(self.passes) == 1 else f"{len(self.passes)} Spark passes"
+        rules, metrics = plural(len(self.rules), "rule"), plural(len(self.metrics), "metric")
+        return f"{rules} -> {metrics} -> {passes}"
 
     def _rules(self) -> Iterable[str]:
         yield "Rules"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -35,19 +35,28 @@ class RuleSet(BaseModel):
     reader: Any = None
     """Where the checks get the data from; by default the asset's own IO manager."""
 
-    def __init__(self, **data: Any) -> None:
-        try:
-            super().__init__(**data)
-        except ValidationError as error:
-            problems = problems_of(error, type(self), {})
-            raise DeclarationError([replace(p, rule=None) for p in problems]) from None
+    # Hidden from type checkers, so that they see the fields as arguments.
+    if not TYPE_CHECKING:
+
+        def __init__(self, **data: Any) -> None:
+            try:
+                super().__init__(**data)
+            except ValidationError as error:
+                problems = problems_of(error, type(self), {})
+                raise DeclarationError([replace(p, rule=None) for p in problems]) from None
 
     def model_post_init(self, context: Any, /) -> None:
+        name = self.asset_name
         problems: list[Problem] = []
         parsed = parse_all(self.rules, problems)
         problems += collisions(parsed)
+        problems += [
+            Problem("dimensions are not judged yet; leave them out.", rule=rule.name)
+            for rule in parsed
+            if rule.dimensions
+        ]
         if problems:
-            raise DeclarationError([replace(p, asset=self.asset_name) for p in problems])
+            raise DeclarationError([replace(p, asset=name) for p in problems])
         self.__dict__["rules"] = tuple(self._with_defaults(rule) for rule in parsed)
 
     @property
@@ -112,13 +121,11 @@ def asset_path(asset: Any) -> tuple[str, ...]:
 
     Duck-typed: this layer knows nothing of Dagster.
     """
+    parts: Any = getattr(getattr(asset, "key", asset), "path", None)
     if isinstance(asset, str):
-        parts: Any = asset.split("/")
-    elif isinstance(asset, Sequence):
+        parts = asset.split("/")
+    elif parts is None and isinstance(asset, list | tuple):
         parts = asset
-    else:
-        key = getattr(asset, "key", asset)
-        parts = getattr(key, "path", None)
     if not parts or not all(isinstance(part, str) and part for part in parts):
         raise DeclarationError.of(
             f"{asset!r} is not an asset: give its definition, its key, or its key as text."

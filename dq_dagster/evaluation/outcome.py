@@ -40,7 +40,7 @@ class Outcome:
         outcome = cls(
             rule=rule,
             status=judgement.status,
-            message=judgement.message,
+            message=_with_filter(judgement.message, rule.where),
             observed=judgement.observed,
             bounds=judgement.bounds,
             rows=judgement.rows,
@@ -62,3 +62,8 @@ class Outcome:
     def ok(self) -> bool:
         """Neither a Warning nor an Error."""
         return self.status in {Status.OK, Status.EMPTY}
+
+
+def _with_filter(message: str, where: str | None) -> str:
+    """Numbers of some rows must not read as if they were of all."""
+    return message if where is None else f"{message.removesuffix('.')} (rows where {where})."

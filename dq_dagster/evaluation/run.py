@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import RuleFailure
-from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.metrics.metric import ColumnCount, Metric, RowMetric, finalize

@@ -14,7 +14,6 @@ from dq_dagster.integration.failures import told
 from dq_dagster.integration.readers import Reader, reader_of
 from dq_dagster.integration.results import check_result, check_spec
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.wording import plural
 from dq_dagster.plan import make_plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
@@ -24,6 +23,7 @@ def build_asset_checks(rule_sets: RuleSet | Sequence[RuleSet]) -> list[dg.AssetC
     """Dagster checks for rule sets: each enabled rule becomes one, each asset one step."""
     every = [rule_sets] if isinstance(rule_sets, RuleSet) else list(rule_sets)
     _require_one_per_asset(every)
+    _refuse_what_is_not_built(every)
     return [_checks_of(rule_set) for rule_set in every if rule_set.enabled_rules]
 
 
@@ -33,6 +33,18 @@ def _require_one_per_asset(rule_sets: Sequence[RuleSet]) -> None:
     if twice:
         message = "there are several rule sets; put their rules together into one."
         raise DeclarationError([Problem(message, asset=name) for name in twice])
+
+
+def _refuse_what_is_not_built(rule_sets: Sequence[RuleSet]) -> None:
+    """A field that would silently have no effect is worse than none."""
+    problems = []
+    for rule_set in rule_sets:
+        for rule in rule_set.enabled_rules:
+            if rule.run != "with_build":
+                message = f"run: {rule.run} is not built yet; checks run with the build."
+                problems.append(Problem(message, rule=rule.name, asset=rule_set.asset_name))
+    if problems:
+        raise DeclarationError(problems)
 
 
 def _checks_of(rule_set: RuleSet) -> dg.AssetChecksDefinition:
@@ -65,18 +77,15 @@ def _outcomes(
     """Exactly one outcome a rule, also if the data can not be read or the engine breaks."""
     name = key.to_user_string()
     plan = make_plan(rules)
-    context.log.info(
-        f"{name}: {plural(len(rules), 'rule')} -> {plural(len(plan.metrics), 'metric')} -> "
-        f"{plural(len(plan.passes), 'Spark pass')}"
-    )
+    context.log.info("%s: %s", name, plan.headline())
     try:
         _refuse_partitions(rules, key, context)
         outcomes = list(evaluate(reader.read(context, key), rules))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
         judgement = Judgement.error(told(error, name))
         outcomes = [Outcome.of(rule, judgement) for rule in rules]
     counts = Counter(outcome.status for outcome in outcomes)
-    context.log.info(f"{name}: {', '.join(f'{n} {status}' for status, n in counts.items())}")
+    context.log.info("%s: %s", name, ", ".join(f"{n} {status}" for status, n in counts.items()))
     return outcomes
 
 

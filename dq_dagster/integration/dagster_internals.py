@@ -33,9 +33,7 @@ def is_partitioned(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> 
 
 
 def _step(context: dg.AssetCheckExecutionContext) -> StepExecutionContext:
-    return cast(
-        "StepExecutionContext", context.op_execution_context.get_step_execution_context()
-    )
+    return context.op_execution_context.get_step_execution_context()
 
 
 def _asset_of_input(step: StepExecutionContext, name: str) -> dg.AssetKey | None:

@@ -63,10 +63,13 @@ def plain(value: Any) -> Any:
     match value:
         case Enum():
             return str(value.value)
-        case None | bool() | int() | str():
+        case None | bool() | int():
             return value
+        case str():
+            return str(value)
         case float():
-            return value if math.isfinite(value) else str(value)
+            # NumPy's floats are Python floats too, but not to Dagster.
+            return float(value) if math.isfinite(value) else str(float(value))
         case Decimal():
             return plain(float(value))
         case date():

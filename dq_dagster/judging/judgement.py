@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from dq_dagster.judging.status import Status, worst
+from dq_dagster.judging.wording import listing
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Judgement:
         causes = {name: j for name, j in by_column.items() if j.status is status}
         return cls(
             status,
-            _joint_message(causes, of=len(by_column)),
+            _joint_message(status, causes, of=len(by_column)),
             observed={name: j.observed for name, j in by_column.items()},
             bounds=next((j.bounds for j in by_column.values() if j.bounds), {}),
             rows=_largest(j.rows for j in by_column.values()),
@@ -56,10 +57,12 @@ class Judgement:
         return {key: value for key, value in kept.items() if value is not None}
 
 
-def _joint_message(causes: Mapping[str, Judgement], *, of: int) -> str:
+def _joint_message(status: Status, causes: Mapping[str, Judgement], *, of: int) -> str:
+    if status is Status.OK:
+        return f"All {of:,} columns are as expected: {listing(causes)}."
     sentences = [judgement.message for judgement in list(causes.values())[:3]]
     if len(causes) > 3:
-        sentences.append(f"The same for {len(causes) - 3:,} more of {of:,} columns.")
+        sentences.append(f"Likewise {listing(list(causes)[3:])}, of {of:,} columns.")
     return " ".join(sentences)
 
 

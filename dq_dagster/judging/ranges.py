@@ -27,7 +27,8 @@ class Range:
     ) -> Judgement:
         """The verdict on ``value``, the observed ``what``, such as "The maximum of 'amount'"."""
         if value is None:
-            status, message = Status.EMPTY, f"{what} can not be told: there are too few values."
+            values = "are too few" if rows else "are no"
+            status, message = Status.EMPTY, f"{what} can not be told: there {values} values."
         elif is_nan(value):
             status, message = Status.ERROR, f"{what} is NaN (not a number), which fits no range."
         else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.wording import show
 
+Amount: TypeAlias = int | float | Decimal
 Unit: TypeAlias = Literal["count", "proportion"]
 
 
@@ -17,8 +19,8 @@ class Limit:
     """At most this many (or this share of) rows may be bad."""
 
     unit: Unit
-    soft_max: float | None = None
-    max: float | None = None
+    soft_max: Amount | None = None
+    max: Amount | None = None
 
     def judge(self, bad: int, considered: int) -> Status:
         amount = _amount(bad, considered, self.unit)
@@ -32,7 +34,7 @@ class Limit:
         """What is tolerated, such as "at most 1 % allowed, ideally at most 0.5 %"."""
         return _words("at most", "allowed", self.max, self.soft_max, self.unit)
 
-    def given(self) -> dict[str, float]:
+    def given(self) -> dict[str, Amount]:
         return _given(soft_max=self.soft_max, max=self.max)
 
 
@@ -41,8 +43,8 @@ class Requirement:
     """At least this many (or this share of) rows must be good."""
 
     unit: Unit
-    soft_min: float | None = None
-    min: float | None = None
+    soft_min: Amount | None = None
+    min: Amount | None = None
 
     def judge(self, good: int, considered: int) -> Status:
         amount = _amount(good, considered, self.unit)
@@ -56,7 +58,7 @@ class Requirement:
         """What is required, such as "at least 99 % required"."""
         return _words("at least", "required", self.min, self.soft_min, self.unit)
 
-    def given(self) -> dict[str, float]:
+    def given(self) -> dict[str, Amount]:
         return _given(soft_min=self.soft_min, min=self.min)
 
 
@@ -65,25 +67,27 @@ def _amount(part: int, whole: int, unit: Unit) -> Fraction:
     return Fraction(part) if unit == "count" else Fraction(part, whole)
 
 
-def _exact(bound: float) -> Fraction:
+def _exact(bound: Amount) -> Fraction:
     # 0.1 means one tenth to the person who wrote it, not the nearest binary number.
     return Fraction(str(bound))
 
 
-def _words(sense: str, verb: str, hard: float | None, soft: float | None, unit: Unit) -> str:
+def _words(sense: str, verb: str, hard: Amount | None, soft: Amount | None, unit: Unit) -> str:
     words = []
-    if hard is not None:
+    if hard == 0 and sense == "at most":
+        words.append("none allowed")
+    elif hard is not None:
         words.append(f"{sense} {_size(hard, unit)} {verb}")
     if soft is not None:
         words.append(f"ideally {sense} {_size(soft, unit)}")
     return ", ".join(words)
 
 
-def _size(bound: float, unit: Unit) -> str:
+def _size(bound: Amount, unit: Unit) -> str:
     if unit == "count":
         return show(int(bound) if float(bound).is_integer() else bound)
     return f"{float(_exact(bound) * 100):.10g} %"
 
 
-def _given(**bounds: float | None) -> dict[str, float]:
+def _given(**bounds: Amount | None) -> dict[str, Amount]:
     return {name: bound for name, bound in bounds.items() if bound is not None}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def show(value: object) -> str:
@@ -32,7 +35,9 @@ def show(value: object) -> str:
 
 def show_bound(value: object) -> str:
     """A bound as its author wrote it: text is theirs, so it may be quoted."""
-    return repr(value) if isinstance(value, str) else show(value)
+    if not isinstance(value, str):
+        return show(value)
+    return value if _TIME.match(value) else f"'{value}'"
 
 
 def plural(count: int, noun: str) -> str:

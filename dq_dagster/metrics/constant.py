@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -47,7 +48,7 @@ class Constant:
         return repr(self.text) if self.kind == "str" else self.text
 
 
-_PARSERS = {
+_PARSERS: dict[str, Callable[[str], Scalar]] = {
     "bool": lambda text: text == "true",
     "int": int,
     "float": float,

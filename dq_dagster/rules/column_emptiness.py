@@ -25,6 +25,7 @@ class _EmptinessRule(ColumnRule):
     """A rule that counts the empty values of each column among all rows."""
 
     quality_dimension: QualityDimension = "completeness"
+    """Which quality the rule speaks of."""
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self._empties(column), self.rows)

@@ -31,6 +31,11 @@ class _PatternRule(ColumnValueRule):
     def _verb(self) -> str:
         return "match" if self.match == "full" else "contain"
 
+    def _ending(self, count: int) -> str:
+        if count != 1:
+            return ""
+        return "es" if self.match == "full" else "s"
+
 
 class ColumnValuesMatch(_PatternRule):
     """Every non-empty value of each column matches ``pattern``."""
@@ -41,11 +46,11 @@ class ColumnValuesMatch(_PatternRule):
         return self._condition(column, matches=False)
 
     def fault(self, bad: int) -> str:
-        return f"{do(bad)} not {self._verb} {self.pattern!r}"
+        return f"{do(bad)} not {self._verb} '{self.pattern}'"
 
     def demand(self) -> str:
         return (
-            f"The values of {listing(self.columns)} {self._verb} {self.pattern!r}{self.leniency()}."
+            f"The values of {listing(self.columns)} {self._verb} '{self.pattern}'{self.leniency()}."
         )
 
 
@@ -58,10 +63,10 @@ class ColumnValuesNotMatch(_PatternRule):
         return self._condition(column, matches=True)
 
     def fault(self, bad: int) -> str:
-        return f"{do(bad)} {self._verb} {self.pattern!r}"
+        return f"{self._verb}{self._ending(bad)} '{self.pattern}'"
 
     def demand(self) -> str:
         return (
             f"The values of {listing(self.columns)} do not {self._verb} "
-            f"{self.pattern!r}{self.leniency()}."
+            f"'{self.pattern}'{self.leniency()}."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dq_dagster.judging.wording import are, listing
+from dq_dagster.judging.wording import are, listing, plural
 from dq_dagster.metrics.conditions import SetMembership
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.rules.column_value_rule import ColumnValueRule
@@ -33,7 +33,7 @@ class ColumnValuesInSet(_SetRule):
         return self._membership(column, member=False)
 
     def fault(self, bad: int) -> str:
-        return f"{are(bad)} not among the {len(self.values):,} allowed"
+        return f"{are(bad)} not in the set of {plural(len(self.values), 'value')}"
 
     def demand(self) -> str:
         allowed = listing(self.values, most=8)
@@ -49,7 +49,7 @@ class ColumnValuesNotInSet(_SetRule):
         return self._membership(column, member=True)
 
     def fault(self, bad: int) -> str:
-        return f"{are(bad)} among the {len(self.values):,} forbidden"
+        return f"{are(bad)} in the set of {plural(len(self.values), 'forbidden value')}"
 
     def demand(self) -> str:
         forbidden = listing(self.values, most=8)

@@ -26,6 +26,7 @@ class ColumnStatisticRule(ColumnRule):
     """A statistic of each column's non-empty values is judged."""
 
     quality_dimension: QualityDimension = "accuracy"
+    """Which quality the rule speaks of."""
 
     metric: ClassVar[type[ColumnMetric]]
     statistic: ClassVar[str]

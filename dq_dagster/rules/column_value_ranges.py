@@ -8,7 +8,7 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.ranges import Range
 from dq_dagster.judging.status import Status
-from dq_dagster.judging.wording import are, listing, share
+from dq_dagster.judging.wording import are, have, listing, share
 from dq_dagster.metrics.conditions import Outside
 from dq_dagster.metrics.constant import Constant, Scalar
 from dq_dagster.metrics.metric import ConditionCount, Metric
@@ -43,7 +43,7 @@ class _EveryValueInRange(ColumnRule):
             status, bad, bounds = Status.WARNING, soft, "soft range"
         return Judgement(
             status,
-            f"{share(bad, values, self.judged)} of '{column}' {are(bad)} outside the {bounds} "
+            f"{share(bad, values, 'value')} of '{column}' {self._lie(bad)} outside the {bounds} "
             f"({self.expected.words()}).",
             observed=bad,
             bounds=self.expected.given(),
@@ -51,6 +51,9 @@ class _EveryValueInRange(ColumnRule):
             failed_rows=bad,
             details={"beyond_hard": hard, "beyond_soft": soft},
         )
+
+    def _lie(self, bad: int) -> str:
+        return are(bad) if self.judged == "value" else f"{have(bad)} a length"
 
     def demand(self) -> str:
         what = "value" if self.judged == "value" else "length"
@@ -65,8 +68,9 @@ class _EveryValueInRange(ColumnRule):
         return self.expected.soft_min, self.expected.soft_max
 
     def _beyond(self, column: str, low: Scalar | None, high: Scalar | None) -> ConditionCount:
-        bounds = (None if bound is None else Constant.of(bound) for bound in (low, high))
-        return self.count(Outside(column, self.blank_is_empty, *bounds, of=self.judged))
+        lowest = None if low is None else Constant.of(low)
+        highest = None if high is None else Constant.of(high)
+        return self.count(Outside(column, self.blank_is_empty, lowest, highest, of=self.judged))
 
     def _count(
         self, evidence: Evidence, column: str, pair: tuple[Scalar | None, Scalar | None]

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.status import Status
+from dq_dagster.judging.thresholds import Amount
 from dq_dagster.judging.wording import share
 from dq_dagster.metrics.conditions import Condition
 from dq_dagster.metrics.metric import Metric
@@ -47,7 +48,7 @@ class ColumnValueRule(ColumnRule):
             failed_rows=bad,
         )
 
-    def _verdict_on(self, bad: int, values: int) -> tuple[Status, str, dict[str, float]]:
+    def _verdict_on(self, bad: int, values: int) -> tuple[Status, str, dict[str, Amount]]:
         if isinstance(self.threshold, AtLeast):
             requirement = required(self.threshold)
             good = values - bad

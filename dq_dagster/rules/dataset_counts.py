@@ -17,6 +17,7 @@ class RecordCountInRange(NumberRange, Rule):
 
     type: Literal["record_count_in_range"] = "record_count_in_range"
     quality_dimension: QualityDimension = "completeness"
+    """Which quality the rule speaks of."""
 
     def metrics(self) -> tuple[Metric, ...]:
         return (RecordCount(where=self.where),)
@@ -34,6 +35,7 @@ class ColumnCountInRange(NumberRange, Rule):
 
     type: Literal["column_count_in_range"] = "column_count_in_range"
     quality_dimension: QualityDimension = "consistency"
+    """Which quality the rule speaks of."""
 
     def metrics(self) -> tuple[Metric, ...]:
         return (ColumnCount(),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, Self
 
-from pydantic import BaseModel, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.comparison import aligned, parse_moment
@@ -15,6 +15,8 @@ from dq_dagster.rules.fields import Bound, Number
 
 class NumberRange(BaseModel):
     """Bounds of something that is always a number."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     min: Number | None = None
     """Below this is an Error."""
@@ -37,6 +39,8 @@ class NumberRange(BaseModel):
 
 class ValueRange(BaseModel):
     """Bounds of column values: numbers, ISO dates and timestamps, or text on text columns."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     min: Bound | None = None
     """Below this is an Error."""

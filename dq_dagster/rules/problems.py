@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dq_dagster.errors import Problem, did_you_mean
-
-if TYPE_CHECKING:
-    from dq_dagster.rules.rule import Rule
 
 
 def problems_of(
@@ -65,7 +62,7 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
     message = detail["msg"].removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
     text = f"field '{field}': {message}" if field else message
-    return text if text.endswith((".", "?")) else f"{text}."
+    return text if text.endswith((".", "?", ")")) else f"{text}."
 
 
 def _is_type_tag(part: str | int) -> bool:

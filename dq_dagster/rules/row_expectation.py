@@ -16,6 +16,8 @@ from dq_dagster.rules.fields import RowSql
 from dq_dagster.rules.rule import Rule
 from dq_dagster.rules.threshold import ALL, LimitThreshold, tolerated
 
+_LONGEST = 200
+
 
 def _from_number(threshold: Any) -> Any:
     """``0.01`` stands for a share of the rows, ``3`` for a number of rows."""
@@ -35,8 +37,6 @@ class RowExpectation(Rule):
     """What an unknown answer (NULL) means for a row."""
     threshold: Annotated[LimitThreshold, BeforeValidator(_from_number)] = ALL
     """The failing rows tolerated: a share such as 0.01, a number such as 3, or bounds."""
-    action_if_failed: Literal["ignore", "drop", "fail"] = "fail"
-    """In flight: what happens to a failing row. Checks after a build only report."""
 
     named_after: ClassVar[tuple[str, ...]] = ("expectation",)
 
@@ -50,7 +50,7 @@ class RowExpectation(Rule):
             return Judgement(Status.EMPTY, "There are no rows to judge.", rows=0, failed_rows=0)
         return Judgement(
             limit.judge(bad, rows),
-            f"{share(bad, rows, 'row')} {do(bad)} not meet the expectation ({limit.words()}).",
+            f"{share(bad, rows, 'row')} {do(bad)} not meet {self._shown} ({limit.words()}).",
             observed=bad,
             bounds=limit.given(),
             rows=rows,
@@ -60,6 +60,11 @@ class RowExpectation(Rule):
     def demand(self) -> str:
         words = "" if self.threshold == ALL else f" (failing: {tolerated(self.threshold).words()})"
         return f"Every row meets: {self.expectation}{words}."
+
+    @property
+    def _shown(self) -> str:
+        line = " ".join(self.expectation.split())
+        return f"'{line}'" if len(line) <= _LONGEST else f"'{line[:_LONGEST]}…'"
 
     @property
     def _breaking(self) -> ConditionCount:

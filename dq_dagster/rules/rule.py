@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -39,6 +39,10 @@ class Rule(BaseModel):
     """What is judged on a partitioned asset: each partition, the whole dataset, or both."""
     where: RowSql | None = None
     """A row filter in SQL, applied before anything else."""
+    dimensions: Words = ()
+    """Columns to break the result down by, each on its own."""
+    top_dimensions: Annotated[int, Field(ge=1, le=50)] = 5
+    """How many groups of each dimension are listed; the rest is put together as "Others"."""
     on_empty: OnEmpty | None = None
     """What a rule with nothing to judge counts as; taken from the rule set where omitted."""
     quality_dimension: QualityDimension = "validity"
@@ -51,11 +55,14 @@ class Rule(BaseModel):
     # The fields that go into a derived name, after the type.
     named_after: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, **data: Any) -> None:
-        try:
-            super().__init__(**data)
-        except ValidationError as error:
-            raise DeclarationError(problems_of(error, type(self), data)) from None
+    # Hidden from type checkers, so that they see the fields as arguments.
+    if not TYPE_CHECKING:
+
+        def __init__(self, **data: Any) -> None:
+            try:
+                super().__init__(**data)
+            except ValidationError as error:
+                raise DeclarationError(problems_of(error, type(self), data)) from None
 
     def model_post_init(self, context: Any, /) -> None:
         if not self.name:

@@ -13,6 +13,7 @@ from dq_dagster.errors import DeclarationError, Problem
 
 LARGEST_FILE = 1_048_576
 _MOST_NODES = 100_000
+_DEEPEST = 50
 _SCALARS = {
     "tag:yaml.org,2002:null": re.compile(r"^(?:~|null|Null|NULL|)$"),
     "tag:yaml.org,2002:bool": re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"),
@@ -54,6 +55,7 @@ class Located:
 
 def read_documents(text: str, *, name: str) -> list[Any]:
     """The documents of a YAML text; mappings come as ``Located``, at every depth."""
+    _refuse_depth(text, name)
     loader = _Loader(text)
     try:
         nodes = []
@@ -68,6 +70,21 @@ def read_documents(text: str, *, name: str) -> list[Any]:
         raise _problem(name, 1, f"not valid YAML: {error}.") from None
     finally:
         loader.dispose()
+
+
+def _refuse_depth(text: str, name: str) -> None:
+    """Refuses deep nesting before anything recurses into it."""
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                line = event.start_mark.line + 1
+                raise _problem(name, line, f"nested more than {_DEEPEST} levels deep.")
+    except yaml.YAMLError:
+        # Told with its line when the text is read for good.
+        return
 
 
 def plain(value: Any) -> Any:
@@ -97,10 +114,7 @@ def _is_harmless(root: yaml.Node, name: str) -> bool:
             raise _problem(name, _line(node), f"more than {_MOST_NODES:,} values, with aliases.")
         return known
 
-    try:
-        size(root)
-    except RecursionError:
-        raise _problem(name, _line(root), "nested too deeply.") from None
+    size(root)
     return True
 
 

@@ -95,16 +95,16 @@ def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
     value = _value(metric, column)
     count = {"count": f"{value} IS NOT NULL"}
     fallible = metric.where is not None
-    if isinstance(column.type, FLOATS):
+    if isinstance(column.kind, FLOATS):
         value = f"CAST({value} AS DOUBLE)"
         count["infinite"] = f"abs({value}) = double('Infinity')"
         return Aggregates(_float_total, count, {"total": f"sum({value})"}, fallible)
-    if isinstance(column.type, T.DecimalType) and column.type.precision > _SAFE_DIGITS:
-        return Aggregates(_halves_total, count, _halves(value, column.type), fallible)
-    if isinstance(column.type, T.DecimalType):
-        wide = f"CAST({value} AS DECIMAL(38, {column.type.scale}))"
+    if isinstance(column.kind, T.DecimalType) and column.kind.precision > _SAFE_DIGITS:
+        return Aggregates(_halves_total, count, _halves(value, column.kind), fallible)
+    if isinstance(column.kind, T.DecimalType):
+        wide = f"CAST({value} AS DECIMAL(38, {column.kind.scale}))"
         return Aggregates(_exact_total, count, {"total": f"try_sum({wide})"}, fallible)
-    if isinstance(column.type, T.LongType):
+    if isinstance(column.kind, T.LongType):
         return Aggregates(_long_total, count, _long_halves(value), fallible)
     return Aggregates(_exact_total, count, {"total": f"try_sum({value})"}, fallible)
 
@@ -113,7 +113,7 @@ def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
 def _(metric: ColumnStddev, table: Table) -> Aggregates:
     column = _numeric(metric, table, "The standard deviation")
     value = f"CAST({_value(metric, column)} AS DOUBLE)"
-    step = _step(column.type)
+    step = _step(column.kind)
     return Aggregates(
         lambda results: _moments(results, step),
         counts={"count": f"{value} IS NOT NULL"},
@@ -130,7 +130,7 @@ def _numeric(metric: ColumnMetric, table: Table, what: str) -> ColumnRef:
 
 def _without_void(column: ColumnRef) -> ColumnRef:
     """A column of NULLs only has no type of its own; any will do."""
-    if isinstance(column.type, T.NullType):
+    if isinstance(column.kind, T.NullType):
         return ColumnRef(column.name, f"CAST({column.sql} AS INT)", T.IntegerType())
     return column
 
@@ -138,7 +138,7 @@ def _without_void(column: ColumnRef) -> ColumnRef:
 def _value(metric: ColumnMetric, column: ColumnRef) -> str:
     """The column's value, NULL where it is empty or filtered out."""
     value = column.sql
-    if metric.blank_is_empty and isinstance(column.type, T.StringType):
+    if metric.blank_is_empty and isinstance(column.kind, T.StringType):
         value = f"if({is_blank(column)}, NULL, {value})"
     # Not "FILTER (WHERE ...)": Spark may compute a shared subexpression before that filter.
     return value if metric.where is None else f"if(({metric.where}), {value}, NULL)"
@@ -151,7 +151,7 @@ def _extreme(metric: ColumnMetric, table: Table, side: Literal["min", "max"]) ->
     column = _without_void(column)
     value = _value(metric, column)
     found = f"{side}({value})"
-    if isinstance(column.type, FLOATS) and side == "min":
+    if isinstance(column.kind, FLOATS) and side == "min":
         # NaN is the greatest value to Spark; a minimum taken this way does not hide it.
         found = f"-max(-{value})"
     to_plain, from_plain = _transport(column)
@@ -164,7 +164,7 @@ def _extreme(metric: ColumnMetric, table: Table, side: Literal["min", "max"]) ->
 
 def _transport(column: ColumnRef) -> tuple[str, Callable[[Any], Any]]:
     """How a value travels so that Python neither shifts, rounds nor rejects it."""
-    match column.type:
+    match column.kind:
         case T.DateType():
             return "unix_date({})", lambda days: _time(
                 column, days, lambda n: _EPOCH_DAY + timedelta(days=n)

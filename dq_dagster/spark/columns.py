@@ -8,6 +8,7 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit
 from dq_dagster.spark.quoting import identifier
+from dq_dagster.sql.row_expression import columns_used
 
 NUMBERS = (T.NumericType, T.NullType)
 FLOATS = (T.FloatType, T.DoubleType)
@@ -28,14 +29,14 @@ class ColumnRef:
 
     name: str
     sql: str
-    type: T.DataType
+    kind: T.DataType
 
     @property
     def type_name(self) -> str:
-        return self.type.simpleString()
+        return self.kind.simpleString()
 
     def require(self, kinds: tuple[type[T.DataType], ...], *, what: str, wanted: str) -> None:
-        if not isinstance(self.type, kinds):
+        if not isinstance(self.kind, kinds):
             raise Misfit.wrong_type(what, self.name, self.type_name, wanted)
 
 
@@ -56,6 +57,15 @@ class Table:
         if nested is None:
             raise Misfit.no_column(name, self.schema.names)
         return nested
+
+    def require_columns_of(self, sql: str) -> None:
+        """Refuses SQL that names a column which is not there.
+
+        Spark would look further, for a session variable or an alias of that name.
+        """
+        for name in columns_used(sql):
+            if _field(self.schema, name) is None:
+                raise Misfit.no_column(name, self.schema.names)
 
     def _nested(self, path: str) -> ColumnRef | None:
         kind: T.DataType = self.schema

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException, PySparkException
+from pyspark.logger import PySparkLogger
 
 from dq_dagster.errors import SparkFailure
 
@@ -34,6 +37,18 @@ def told(error: Exception) -> SparkFailure:
     return SparkFailure(
         f"Spark raised {condition} while computing this rule{f' ({hint})' if hint else ''}."
     )
+
+
+@contextmanager
+def without_quoting_rows() -> Iterator[None]:
+    """Keeps PySpark from logging errors whose text quotes row values; they are told here."""
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _condition(error: Exception) -> str:

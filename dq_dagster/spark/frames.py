@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def as_spark(data: Any) -> DataFrame:
     """Spark DataFrames as they are, pandas ones converted, dicts by partition put together."""
     if _is_spark(data):
-        return data
+        frame: DataFrame = data
+        return frame
     if _is_pandas(data):
         return _from_pandas(data)
     if isinstance(data, Mapping):

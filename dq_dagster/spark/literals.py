@@ -25,12 +25,12 @@ _INTEGRAL_DIGITS = 38
 def member(constant: Constant, column: ColumnRef) -> str | None:
     """A set's member as a literal of the column's type; None if no such value can occur there."""
     value = constant.value
-    if isinstance(column.type, T.NullType):
+    if isinstance(column.kind, T.NullType):
         return None
-    if isinstance(column.type, FLOATS) and _is_number(value):
+    if isinstance(column.kind, FLOATS) and _is_number(value):
         return _float_member(column, value)
-    if isinstance(column.type, T.NumericType) and _is_number(value):
-        return _exact_member(value, column.type)
+    if isinstance(column.kind, T.NumericType) and _is_number(value):
+        return _exact_member(value, column.kind)
     return _other(value, constant, column)
 
 
@@ -46,12 +46,12 @@ def above(column: ColumnRef, operand: str, bound: Constant) -> str:
 
 def _compare(column: ColumnRef, operand: str, bound: Constant, sign: Literal["<", ">"]) -> str:
     value = bound.value
-    if isinstance(column.type, T.NullType):
+    if isinstance(column.kind, T.NullType):
         return "false"
-    if isinstance(column.type, FLOATS) and _is_number(value):
+    if isinstance(column.kind, FLOATS) and _is_number(value):
         return f"{operand} {sign} {_float_literal(column, _as_float(value, sign))}"
-    if isinstance(column.type, T.NumericType) and _is_number(value):
-        return _compare_exact(column.type, operand, _exact(value), sign)
+    if isinstance(column.kind, T.NumericType) and _is_number(value):
+        return _compare_exact(column.kind, operand, _exact(value), sign)
     return f"{operand} {sign} {_other(value, bound, column)}"
 
 
@@ -97,7 +97,7 @@ def _exact_member(value: Scalar, kind: T.NumericType) -> str | None:
 
 
 def _other(value: Scalar, constant: Constant, column: ColumnRef) -> str:
-    match column.type:
+    match column.kind:
         case T.StringType() if isinstance(value, str):
             return quoting.text(value)
         case T.BooleanType() if isinstance(value, bool):
@@ -159,7 +159,7 @@ def _decimal(value: Decimal) -> str:
 def _float_literal(column: ColumnRef, value: float) -> str:
     # A 32-bit column holds the 32-bit number nearest to what was written.
     literal = _double(value)
-    return f"CAST({literal} AS FLOAT)" if isinstance(column.type, T.FloatType) else literal
+    return f"CAST({literal} AS FLOAT)" if isinstance(column.kind, T.FloatType) else literal
 
 
 def _double(value: float) -> str:

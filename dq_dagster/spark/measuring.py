@@ -16,7 +16,7 @@ from dq_dagster.metrics.metric import ConditionCount, RecordCount, RowMetric
 from dq_dagster.metrics.states import State
 from dq_dagster.spark.aggregates import Aggregates, aggregates
 from dq_dagster.spark.columns import Table
-from dq_dagster.spark.failures import told
+from dq_dagster.spark.failures import told, without_quoting_rows
 from dq_dagster.spark.query import Query
 
 if TYPE_CHECKING:
@@ -28,11 +28,18 @@ Needs = dict[RowMetric, Aggregates]
 
 def measure(frame: DataFrame, metrics: Sequence[RowMetric], table: Table) -> Measured:
     """The state of each metric, or why it has none; one Spark query if nothing raises."""
+    with without_quoting_rows():
+        return _measure(frame, metrics, table)
+
+
+def _measure(frame: DataFrame, metrics: Sequence[RowMetric], table: Table) -> Measured:
     measured: Measured = {}
     # The number of rows is always counted: if not even that works, no single rule is to blame.
     needs: Needs = {RecordCount(): aggregates(RecordCount(), table)}
     for metric in metrics:
         try:
+            if metric.where is not None:
+                table.require_columns_of(metric.where)
             needs[metric] = aggregates(metric, table)
         except RuleFailure as failure:
             measured[metric] = failure
@@ -58,7 +65,7 @@ def _analysis_error(frame: DataFrame, select_list: list[str]) -> Exception | Non
     try:
         # Classic Spark analyzes at once, Connect only when the schema is asked for.
         _ = frame.selectExpr(*select_list).schema
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (the isolation boundary)
         return error
     return None
 
@@ -70,7 +77,7 @@ def _not_a_predicate(frame: DataFrame, metric: RowMetric) -> RuleFailure | None:
     for text in filter(None, texts):
         try:
             kind = frame.selectExpr(f"({text}) AS answer").schema["answer"].dataType.simpleString()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (the isolation boundary)
             return told(error)
         if kind != "boolean":
             return Misfit(f"'{text}' is of type {kind}; a row predicate must be true or false.")
@@ -84,7 +91,7 @@ def _run(frame: DataFrame, needs: Needs, *, packed: bool = True) -> Measured:
     query = Query.of(needs, packed=packed)
     try:
         return _collect(frame, query)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (the isolation boundary)
         suspects = {
             metric: needs[metric]
             for sql in _texts_quoted(error, query)

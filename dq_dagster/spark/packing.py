@@ -43,8 +43,7 @@ def paired(predicates: Sequence[str]) -> dict[str, Lane]:
     for start in range(0, len(predicates), _LANES):
         pair = predicates[start : start + _LANES]
         terms = [
-            f"if({predicate}, {1 << 31 if high else 1}L, 0L)"
-            for high, predicate in enumerate(pair)
+            f"if({predicate}, {1 << 31 if high else 1}L, 0L)" for high, predicate in enumerate(pair)
         ]
         sql = f"sum({' + '.join(terms)})"
         lanes |= {predicate: Lane(sql, high=bool(n)) for n, predicate in enumerate(pair)}

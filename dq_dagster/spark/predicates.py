@@ -51,7 +51,7 @@ def _(condition: SetMembership, table: Table) -> str:
     column.require(COMPARABLE, what="A set of values", wanted="a type with simple values")
     members = [literals.member(value, column) for value in condition.values]
     operand = column.sql
-    if condition.ignore_case and isinstance(column.type, T.StringType):
+    if condition.ignore_case and isinstance(column.kind, T.StringType):
         operand = f"lower({operand})"
         members = [f"lower({literal})" for literal in members if literal]
     listed = ", ".join(literal for literal in members if literal)
@@ -81,6 +81,7 @@ def _(condition: PatternMatch, table: Table) -> str:
 
 @predicate.register
 def _(condition: RowBreaks, table: Table) -> str:
+    table.require_columns_of(condition.sql)
     unknown = "false" if condition.null_breaks else "true"
     return f"NOT coalesce(({condition.sql}), {unknown})"
 
@@ -92,7 +93,7 @@ def is_blank(column: ColumnRef) -> str:
 def _has_blanks(
     condition: IsEmpty | HasValue | SetMembership | Outside | PatternMatch, column: ColumnRef
 ) -> bool:
-    return condition.blank_is_empty and isinstance(column.type, T.StringType)
+    return condition.blank_is_empty and isinstance(column.kind, T.StringType)
 
 
 def _on_values(
@@ -111,7 +112,7 @@ def _beyond(column: ColumnRef, low: Constant | None, high: Constant | None) -> s
         ways.append(literals.below(column, column.sql, low))
     if high is not None:
         ways.append(literals.above(column, column.sql, high))
-    if isinstance(column.type, FLOATS):
+    if isinstance(column.kind, FLOATS):
         # Spark holds NaN for the greatest value: it would be within a range without a maximum.
         ways.append(f"isnan({column.sql})")
     return " OR ".join(ways)

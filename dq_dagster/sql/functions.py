@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 _STRING = """
-    ascii base64 bit_length btrim char char_length character_length charindex chr collate collation
+    ascii base64 bit_length btrim char char_length character_length chr collate collation
     concat_ws contains decode elt encode endswith find_in_set format_number format_string
     from_base32 initcap instr is_valid_utf8 jaro_winkler_similarity lcase left len length
     levenshtein locate lower lpad ltrim luhn_check make_valid_utf8 mask octet_length overlay

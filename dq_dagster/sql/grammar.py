@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dq_dagster.sql.keywords import BINARY
 from dq_dagster.sql.limits import MAX_NESTING, bounded
-from dq_dagster.sql.literals import take_literal, take_type
+from dq_dagster.sql.literals import take_literal, take_plain_type, take_strings
 from dq_dagster.sql.operands import Operands
 from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.tokens import Kind, Refused
@@ -85,7 +85,9 @@ class Grammar:
 
     def _pattern(self) -> int:
         if self._cursor.take("any", "some", "all"):
-            return self._operands.group()
+            # Strings only: Spark computes other constants here while it still parses.
+            take_strings(self._cursor)
+            return 1
         height = self.value()
         if self._cursor.take("escape"):
             self._cursor.expect_kind(Kind.STRING, "a string with the escape character")
@@ -111,7 +113,8 @@ class Grammar:
         height = 1 if literal else self._operands.operand()
         while True:
             if cursor.take("::"):
-                take_type(cursor)
+                # No map<k, v>: between brackets Spark reads its comma as the end of a value.
+                take_plain_type(cursor)
                 literal = False
             elif not literal and cursor.take("."):
                 self._operands.field()

@@ -68,23 +68,34 @@ def _take_interval(cursor: Cursor) -> None:
         _ = cursor.take_in(smaller) or cursor.fail("a smaller unit")
 
 
+def take_strings(cursor: Cursor) -> None:
+    """Moves over a bracket with strings in it."""
+    cursor.expect("(")
+    while True:
+        cursor.expect_kind(Kind.STRING, "a string")
+        if not cursor.take(","):
+            break
+    cursor.expect(")")
+
+
 def take_type(cursor: Cursor) -> None:
     """Moves over the name of a type that values may be cast to."""
     if cursor.take("array"):
         cursor.expect("<")
-        _take_plain_type(cursor)
+        take_plain_type(cursor)
         cursor.expect(">")
     elif cursor.take("map"):
         cursor.expect("<")
-        _take_plain_type(cursor)
+        take_plain_type(cursor)
         cursor.expect(",")
-        _take_plain_type(cursor)
+        take_plain_type(cursor)
         cursor.expect(">")
     else:
-        _take_plain_type(cursor)
+        take_plain_type(cursor)
 
 
-def _take_plain_type(cursor: Cursor) -> None:
+def take_plain_type(cursor: Cursor) -> None:
+    """Moves over the name of a type without elements."""
     if cursor.take_in(PLAIN_TYPES):
         return
     if cursor.take_in(DECIMAL_TYPES):

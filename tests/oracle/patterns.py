@@ -1,6 +1,6 @@
 """Patterns that mean the same to Java and to Python's ``re`` with ASCII classes.
 
-Left out on purpose: ``.`` without ``(?s)`` and ``$``, for which line breaks other than "\\n" differ.
+Left out on purpose: ``.`` without ``(?s)`` and ``$``, which take different line breaks.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from tests.oracle import kinds, statistics
+from tests.oracle import kinds, measures
 from tests.oracle.patterns import matches
 from tests.oracle.sql import answer
 from tests.oracle.values import Misfit, constant, exactly, is_empty, is_nan
@@ -135,7 +135,7 @@ def _bounds_fit(rule: Rule, kind: str) -> bool:
     return True
 
 
-def _statistic(name: str, measure: statistics.Measure, fits: Sequence[str]) -> None:
+def _statistic(name: str, measure: measures.Measure, fits: Sequence[str]) -> None:
     @column_oracle(f"column_{name}_in_range")
     def judge(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
         if kind not in fits and kind != kinds.VOID:
@@ -147,25 +147,27 @@ def _statistic(name: str, measure: statistics.Measure, fits: Sequence[str]) -> N
         return _judge_statistic(rule, found, kind, len(present))
 
 
-def _judge_statistic(
-    rule: Rule, found: statistics.Measured, kind: str, count: int
-) -> Verdict:
+def _judge_statistic(rule: Rule, found: measures.Measured, kind: str, count: int) -> Verdict:
     if is_nan(found.value):
         return Verdict("Error", ANYTHING if found.infinite else found.value, rows=count)
     if not _bounds_fit(rule, kind):
         return MISFIT
     near = {place(rule, value, kind) for value in found.nearby()}
-    also = near | {"Error"} if found.may_overflow else near
+    also = near | {"Error"} if found.may_refuse else near
     observed = None if found.overflows else found.value
+    slack = found.slack
+    if kind == "float" and not slack and isinstance(found.value, Fraction):
+        # Any number that means this 32-bit one may be shown for it, such as 0.1.
+        slack = abs(found.value) / 2**24
     status = "Error" if found.overflows else place(rule, found.value, kind)
-    return Verdict(status, observed, None, count, frozenset(also), found.slack)
+    return Verdict(status, observed, None, count, frozenset(also), slack)
 
 
-_statistic("min", statistics.minimum, kinds.ORDERED)
-_statistic("max", statistics.maximum, kinds.ORDERED)
-_statistic("avg", statistics.mean, kinds.NUMERIC)
-_statistic("sum", statistics.total, kinds.NUMERIC)
-_statistic("stddev", statistics.deviation, kinds.NUMERIC)
+_statistic("min", measures.minimum, kinds.ORDERED)
+_statistic("max", measures.maximum, kinds.ORDERED)
+_statistic("avg", measures.mean, kinds.NUMERIC)
+_statistic("sum", measures.total, kinds.NUMERIC)
+_statistic("stddev", measures.deviation, kinds.NUMERIC)
 
 
 def _each_in_range(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:

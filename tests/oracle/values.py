@@ -7,6 +7,7 @@ not be compared with a column's type raises ``Misfit``.
 from __future__ import annotations
 
 import math
+import struct
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -54,7 +55,7 @@ def instant(moment: datetime) -> int:
 def constant(written: Any, kind: str) -> Any:
     """What a bound or a set's member, as its author wrote it, means in a column of that type."""
     if kind in kinds.NUMERIC:
-        return _number(written, floating=kind in kinds.FLOATING)
+        return _number(written, kind)
     if kind == kinds.DATE:
         return _day(written)
     if kind in {kinds.TIMESTAMP, kinds.WALL_CLOCK}:
@@ -65,19 +66,28 @@ def constant(written: Any, kind: str) -> Any:
     return written
 
 
-def _number(written: Any, *, floating: bool) -> Any:
+def single(number: float) -> float:
+    """The nearest number that a float column can hold."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+def _number(written: Any, kind: str) -> Any:
     if isinstance(written, bool) or not isinstance(written, int | float | Decimal):
         raise Misfit
-    if isinstance(written, float | Decimal) and not math.isfinite(float(written)):
-        return float(written)
-    # 0.1 means one tenth; among doubles it means the double that is written that way.
+    if isinstance(written, float) and not math.isfinite(written):
+        return written
+    # 0.1 means one tenth; in a floating-point column, the number there that is written so.
     tenth = Fraction(repr(written)) if isinstance(written, float) else Fraction(written)
-    if not floating:
+    if kind not in kinds.FLOATING:
         return tenth
     try:
-        return Fraction(float(tenth))
+        nearest = single(float(tenth)) if kind == "float" else float(tenth)
     except OverflowError:
         return tenth
+    return tenth if math.isinf(nearest) else Fraction(nearest)
 
 
 def _day(written: Any) -> date:

@@ -114,7 +114,7 @@ BENIGN = (
     "substring(country, 1, 2) = country",
     "left(country, 1) = 'D' or right(country, 1) = 'E'",
     "lpad(cast(id as string), 5, '0') rlike '^0'",
-    "split(email, '@')[1] = 'example.com'",
+    "split(email, '@')[0] = 'ann'",
     "split_part(email, '@', 2) <> ''",
     "startswith(email, 'ann') or endswith(email, '.com') or contains(email, '@')",
     "instr(email, '@') > 1 and locate('@', email) > 1 and position('@', email) > 1",
@@ -139,12 +139,12 @@ BENIGN = (
     "isnull(name) or isnotnull(email)",
     "equal_null(name, email) = false",
     # Casts
-    "cast(address.zip as int) > 0 or address.zip = ''",
+    "cast(qty as bigint) > 0 or try_cast(address.zip as int) > 0",
     "try_cast(name as date) is null",
     "qty::string = '4'",
     "amount::decimal(10, 1) > 0",
-    "cast(tags as array<string>)[0] = 'new' or size(tags) = 0",
-    "int(price) >= 0 and string(id) <> '' and double(qty) >= 0",
+    "size(cast(tags as array<string>)) = size(cast(attrs as map<string, string>))",
+    "int(qty) >= 0 and string(id) <> '' and double(qty) >= 0",
     "cast(name as varchar(10)) is not null",
     # Dates and times
     "order_date >= date'2000-01-01'",
@@ -171,7 +171,7 @@ BENIGN = (
     "unix_timestamp(ts) > 0",
     # Arrays, maps, structs, JSON
     "size(tags) > 0",
-    "tags[0] = 'new' or size(tags) = 0",
+    "if(size(tags) > 0, tags[0] = 'new', true)",
     "array_contains(tags, 'vip')",
     "exists(tags, t -> t = 'vip')",
     "forall(tags, t -> length(t) > 0 and t <> name)",

@@ -8,29 +8,39 @@ from collections.abc import Iterator
 from dq_dagster.sql.functions import ALLOWED, HIGHER_ORDER, REFUSED, UNIT_FIRST
 from dq_dagster.sql.keywords import SHAPING, STATEMENT_STARTS
 
-_PIECES = (
-    *("'", "''", '"', '""', "`", "``", "\\", "\\\\", "\\'", '\\"', "r'", 'R"', "x'", "e'"),
-    *("--", "/*", "*/", "/*+", ";", "${", "{{", "?", ":p", "$$", "#", "//", "\n", "\t", "\r"),
-    *("(", ")", "[", "]", ",", ".", "*", "a", "b", "1", "1L", ".5", " ", " ", " ", "Ä", "\u00a0"),
-    *("=", "<=>", "->", "::int", " or ", " and ", " not ", "!", "\\u0027", "\\U00000027", "\\0"),
-    *("%", "_", "select ", "a = 'b'", "a = `b`", 'a = "b"', "a = r'\\'", "(a)", "f(a)", "abs(a)"),
-)
+# Stands for the spaces within a literal or a name until the tokens are put together.
+_GAP = "\x1f"
 
+
+def _split(texts: str) -> tuple[str, ...]:
+    return tuple(texts.replace(" ", _GAP).split("¦"))
+
+
+_PIECES = (
+    *"""'¦''¦"¦""¦`¦``¦\\¦\\\\¦\\'¦\\"¦r'¦R"¦x'¦e'¦--¦/*¦*/¦/*+¦;¦${¦{{¦?¦:p¦$$¦#¦//""".split("¦"),
+    *"(¦)¦[¦]¦,¦.¦*¦a¦b¦1¦1L¦.5¦ ¦ ¦ ¦\n¦\t¦\r¦Ä¦\u00a0¦=¦<=>¦->¦::int¦ or ¦ and ¦ not ¦!".split(
+        "¦"
+    ),
+    *r"""\u0027¦\U00000027¦\0¦%¦_¦select ¦a = 'b'¦a = `b`¦a = "b"¦a = r'\'¦(a)¦f(a)¦abs(a)""".split(
+        "¦"
+    ),
+)
 _WORDS = (
     *sorted(SHAPING | STATEMENT_STARTS | UNIT_FIRST),
-    *("a", "b", "day", "year", "date", "timestamp", "x", "user", "time", "offset", "window", "at"),
-    *("identifier", "default", "position", "values", "stream", "lateral", "percent", "array"),
-    *("struct", "exists", "if", "replace", "current_date", "string", "int", "zone", "nulls"),
+    *"""
+    a b day year date timestamp x user time offset window at identifier default position stream
+    lateral percent array struct exists if replace current_date string int zone nulls
+    """.split(),
 )
-_SYMBOLS = ("(", ")", "[", "]", ",", ".", "=", "<", ">", "-", "+", "*", "!", "->", "::", "||", "~")
-_LITERALS = (
-    *("1", "10L", "2S", "1.5BD", "1e3D", ".5", "1.", "'s'", "'it''s'", r"'\'--'", '"d""q"', "null"),
-    *("r'\\'", "true", "date'2020-01-01'", "timestamp '2020-01-01 00:00:00'", "X'1F'", "'/*'"),
-    *("interval '1' day", "interval 2 hours", "interval '1-2' year to month", "interval '1 day'"),
+_SYMBOLS = _split("(¦)¦[¦]¦,¦.¦=¦<¦>¦-¦+¦*¦!¦->¦::¦||¦~")
+_LITERALS = _split(
+    r"""1¦10L¦2S¦1.5BD¦1e3D¦.5¦1.¦null¦true¦'s'¦'it''s'¦'\'--'¦"d""q"¦r'\'¦'/*'¦X'1F'¦"""
+    "date'2020-01-01'¦timestamp '2020-01-01 00:00:00'¦interval '1' day¦interval 2 hours¦"
+    "interval '1-2' year to month¦interval '1 day'"
 )
-_COLUMNS = ("a", "b", "a.b", "`a b`", "`a``b`", "`-- x`", "a[0]", "a['k'].c", "`'`", "A", "`select`")
-_TYPES = ("int", "string", "decimal(10,2)", "array<int>", "map<string,int>", "varchar(3)", "date")
-_OPERATORS = ("=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "div", "||", "&", "^")
+_COLUMNS = _split("a¦b¦A¦a.b¦a[0]¦a['k'].c¦`a b`¦`a``b`¦`-- x`¦`'`¦`select`")
+_TYPES = _split("int¦string¦date¦decimal(10,2)¦varchar(3)¦array<int>¦map<string,int>")
+_OPERATORS = _split("=¦==¦<=>¦<>¦!=¦<¦<=¦>¦>=¦+¦-¦*¦/¦%¦div¦||¦&¦^")
 _PREDICATES = (
     *("{value}", "{value}", "{value} is{negation}null", "{value} is{negation}true"),
     "{value} is{negation}distinct from {other}",
@@ -38,11 +48,16 @@ _PREDICATES = (
     "{value}{negation}in ( {list} )",
     "{value}{negation}like {other}",
     "{value}{negation}like 'x' escape '!'",
-    "{value}{negation}ilike any ( {list} )",
+    "{value}{negation}ilike any ( 's' , 'it''s' )",
     "{value}{negation}rlike {other}",
 )
 _OPERANDS = (
-    *("( {boolean} )", "( {list} , a )", "cast ( {boolean} as {type} )", "{column} :: {type}"),
+    *(
+        "( {boolean} )",
+        "( {list} , a )",
+        "cast ( {boolean} as {type} )",
+        "{column} :: decimal(10,2)",
+    ),
     "case when {boolean} then {boolean} end",
     "case {value} when 1 then 2 else {boolean} end",
     "extract ( year from {value} )",
@@ -82,7 +97,7 @@ def expressions(seed: int, count: int) -> Iterator[str]:
         if number % 2:
             for _ in range(rng.randint(1, 3)):
                 _mutate(tokens, rng)
-        yield " ".join(tokens)
+        yield " ".join(tokens).replace(_GAP, " ")
 
 
 def _mutate(tokens: list[str], rng: random.Random) -> None:
@@ -139,7 +154,7 @@ class Expressions:
             list=self._list(depth - 1),
             type=self._rng.choice(_TYPES),
             column=self._rng.choice(_COLUMNS),
-            variables=self._rng.choice(("a", "v", "`v w`", "( v , w )")),
+            variables=self._rng.choice(("a", "v", "`v.w`", "( v , w )")),
             higher_order=self._rng.choice(sorted(HIGHER_ORDER)),
         )
 

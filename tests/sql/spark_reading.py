@@ -3,60 +3,83 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
+Node = dict[str, Any]
+
+#: Spark checks the values of literals while it parses; they are none of the front door's business.
+_BAD_LITERALS = frozenset({"INVALID_TYPED_LITERAL", "INVALID_NUMERIC_LITERAL_RANGE"})
+
+
 @dataclass(frozen=True)
-class SparkReading:
-    """What Spark's parser makes of one text."""
+class Reading:
+    """What Spark's parser makes of a text; names are in Spark's notation: ``[a, b]``."""
 
     nodes: frozenset[str]
     functions: frozenset[str]
     columns: frozenset[str]
-    variables: frozenset[str]
+    lambda_names: frozenset[str]
 
 
 class SparkParser:
     """The parser of a classic Spark session."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._jvm: Any = spark._jvm
-        self._parser = spark._jsparkSession.sessionState().sqlParser()  # noqa: SLF001
+        self._jvm: Any = spark._jvm  # noqa: SLF001 (the oracle is Spark's own parser)
+        self._parser: Any = spark._jsparkSession.sessionState().sqlParser()  # noqa: SLF001
 
-    def read(self, text: str) -> SparkReading | None:
-        """The reading of the text as one expression; nothing if Spark refuses it."""
+    def read(self, text: str) -> Reading | None:
+        """The text as one expression; nothing if only the value of a literal is wrong."""
         try:
             tree = json.loads(self._parser.parseExpression(text).toJSON())
-        except ParseException:
-            return None
-        found = list(_nodes(tree))
-        return SparkReading(
-            nodes=frozenset(name for name, _ in found),
-            functions=_named(found, "UnresolvedFunction"),
-            columns=_named(found, "UnresolvedAttribute"),
-            variables=_named(found, "UnresolvedNamedLambdaVariable"),
+        except ParseException as error:
+            if error.getCondition() in _BAD_LITERALS:
+                return None
+            raise
+        nodes = [(_kind(node), node) for node in _nodes(tree)]
+        return Reading(
+            nodes=frozenset(kind for kind, _ in nodes),
+            functions=_names(nodes, "UnresolvedFunction"),
+            columns=_names(nodes, "UnresolvedAttribute"),
+            lambda_names=_names(nodes, "UnresolvedNamedLambdaVariable"),
         )
 
     def tokens(self, text: str) -> str:
-        """Its tokens in ANTLR's notation: each with place, text and type."""
-        package = self._jvm.org.apache.spark.sql.catalyst.parser
+        """The tokens in ANTLR's notation: each with its place, text and type."""
         stream = self._jvm.org.antlr.v4.runtime.CharStreams.fromString(text)
+        package = self._jvm.org.apache.spark.sql.catalyst.parser
         lexer = package.SqlBaseLexer(package.UpperCaseCharStream(stream))
         return str(lexer.getAllTokens().toString())
 
+    def keywords(self) -> list[str]:
+        """Every keyword of Spark's lexer."""
+        stream = self._jvm.org.antlr.v4.runtime.CharStreams.fromString("")
+        lexer = self._jvm.org.apache.spark.sql.catalyst.parser.SqlBaseLexer(stream)
+        vocabulary = lexer.getVocabulary()
+        literals = map(vocabulary.getLiteralName, range(vocabulary.getMaxTokenType() + 1))
+        words = (literal.strip("'") for literal in literals if literal)
+        return sorted(word.lower() for word in words if word.replace("_", "").isalpha())
 
-def _nodes(tree: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Every node of the tree, at whatever depth its JSON hides it."""
-    if isinstance(tree, list):
-        return [node for part in tree for node in _nodes(part)]
-    if not isinstance(tree, dict):
-        return []
-    inner = [node for part in tree.values() for node in _nodes(part)]
-    return [(tree["class"].rsplit(".", 1)[-1], tree), *inner] if "class" in tree else inner
+
+def _nodes(part: Any) -> Iterator[Node]:
+    """Every node of the tree, however deep its JSON hides it."""
+    if isinstance(part, dict):
+        if "class" in part:
+            yield part
+        part = list(part.values())
+    if isinstance(part, list):
+        for inner in part:
+            yield from _nodes(inner)
 
 
-def _named(nodes: list[tuple[str, dict[str, Any]]], kind: str) -> frozenset[str]:
-    return frozenset(node["nameParts"] for name, node in nodes if name == kind)
+def _kind(node: Node) -> str:
+    return str(node["class"]).rsplit(".", 1)[-1]
+
+
+def _names(nodes: list[tuple[str, Node]], wanted: str) -> frozenset[str]:
+    return frozenset(node["nameParts"] for kind, node in nodes if kind == wanted)

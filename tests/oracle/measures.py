@@ -6,8 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Context
-from decimal import Decimal as D
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -22,11 +21,15 @@ _WIDE = Context(prec=80, Emax=10**6, Emin=-(10**6))
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """An exact statistic; doubles may come out within ``slack`` of it, or overflow on the way."""
+    """An exact statistic, and what doubles may make of it.
+
+    They may come within ``slack`` of it, and where they would overflow on the way or can not
+    tell the values apart, an Error that says so is right as well (``may_refuse``).
+    """
 
     value: Any
     slack: Fraction = Fraction(0)
-    may_overflow: bool = False
+    may_refuse: bool = False
     overflows: bool = False
     infinite: bool = False
 
@@ -70,23 +73,23 @@ def _float_total(values: Sequence[float]) -> Measured:
     finite = [Fraction(value) for value in values if not math.isinf(value)]
     size = sum(map(abs, finite), Fraction(0))
     if infinite:
-        return Measured(infinite.pop(), may_overflow=size > _LARGEST)
+        return Measured(infinite.pop(), may_refuse=size > _LARGEST)
     result = sum(finite, Fraction(0))
     slack = size * _ROUNDING
     return Measured(
-        result, slack, may_overflow=size > _LARGEST, overflows=abs(result) > _LARGEST + slack
+        result, slack, may_refuse=size > _LARGEST, overflows=abs(result) > _LARGEST + slack
     )
 
 
 def mean(values: Sequence[Any], kind: str) -> Measured | None:
     found = total(values, kind)
-    if found is None or is_nan(found.value) or math.isinf(found.value):
+    if found is None or isinstance(found.value, float):
         return found
     result = found.value / len(values)
     # A mean of whole numbers may be given as a double, one of decimals with very many digits.
     rounding = Fraction(1, 10**90) if kind in kinds.DECIMAL else Fraction(1, 10**15)
     slack = found.slack / len(values) + abs(result) * rounding
-    return Measured(result, slack, may_overflow=found.may_overflow)
+    return Measured(result, slack, may_refuse=found.may_refuse)
 
 
 def deviation(values: Sequence[Any], kind: str) -> Measured | None:
@@ -97,7 +100,8 @@ def deviation(values: Sequence[Any], kind: str) -> Measured | None:
     exact = [Fraction(value) for value in values]
     middle = sum(exact, Fraction(0)) / len(exact)
     variance = sum(((value - middle) ** 2 for value in exact), Fraction(0)) / (len(exact) - 1)
-    root = Fraction(_WIDE.sqrt(_WIDE.divide(D(variance.numerator), D(variance.denominator))))
+    square = _WIDE.divide(Decimal(variance.numerator), Decimal(variance.denominator))
+    root = Fraction(_WIDE.sqrt(square))
     largest = max(map(abs, exact))
     slack = root / 10**9 + largest * _ROUNDING
-    return Measured(root, slack, may_overflow=largest > _SQUARABLE)
+    return Measured(root, slack, may_refuse=largest > _SQUARABLE or slack > root / 10**6)

@@ -1,0 +1,142 @@
+"""The shop's data, the same on every run, with defects planted in it.
+
+Every value is arithmetic on the row's number; there is no chance in it. These are the defects, and
+the checks that find them. The tests read this table: the rows are those that the check counts.
+
+table      rows                    check                    status   what is wrong
+---------  ----------------------  -----------------------  -------  ------------------------------
+customers  customer_id % 40 = 3    email_given              Warning  no e-mail address
+customers  customer_id % 100 = 7   email_shape              Error    an e-mail address without @
+customers  customer_id % 250 = 9   known_country            Error    a country that is none: XX
+customers  customer_id % 200 = 11  name_given               Warning  a name of blanks only
+customers  customer_id % 300 = 19  plausible_birth_date     Warning  born in 1890
+products   product_id % 60 = 5     sku_shape                Error    sku5 instead of SKU-00005
+products   product_id % 90 = 8     no_test_products         Error    a test product left behind
+products   product_id % 50 = 12    plain_titles             Error    HTML in the title
+products   product_id % 75 = 20    lowest_price             Error    a price of nothing
+products   product_id % 80 = 33    heaviest_product         Warning  grams instead of kilograms
+orders     order_id % 400 = 17     quantity_in_range        Error    a negative quantity
+orders     order_id % 125 = 31     amount_adds_up           Warning  quantity times price, plus one
+orders     order_id % 1000 = 41    newest_order             Error    ordered in 2099
+orders     order_id % 300 = 53     known_status             Warning  a status nobody knows
+orders     order_id % 150 = 61     shipped_after_ordered    Warning  shipped before it was ordered
+orders     order_id % 500 = 71     customer_given           Warning  an order of nobody
+payments   order_id % 200 = 83     never_more_than_ordered  Error    charged twice
+payments   order_id % 350 = 91     no_card_numbers          Error    a card number as the reference
+payments   method = 'paypal'       paypal_amounts           Warning  not one: a provider fell silent
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def customers(spark: SparkSession, count: int) -> DataFrame:
+    first = _pick("customer_id", "first", "Ada", "Bela", "Chloe", "Dario", "Edith", "Femi", "Gus")
+    last = _pick("customer_id", "last", "Adams", "Berg", "Costa", "Dubois", "Evans", "Fischer")
+    return _numbered(spark, "customer_id", count).selectExpr(
+        "customer_id",
+        f"if(customer_id % 200 = 11, '  ', concat({first}, ' ', {last})) AS name",
+        """CASE WHEN customer_id % 40 = 3 THEN NULL
+                WHEN customer_id % 100 = 7 THEN concat('customer', customer_id, '.example.com')
+                ELSE concat('customer', customer_id, '@example.com') END AS email""",
+        f"""if(customer_id % 250 = 9, 'XX',
+               {_pick("customer_id", "country", "DE", "FR", "NO", "ES", "PL", "IT")}) AS country""",
+        f"""if(customer_id % 300 = 19, DATE '1890-01-01',
+               date_add(DATE '1950-01-01', {_number("customer_id", "born", 20_000)})) AS birth_date
+        """,
+        f"date_add(DATE '2020-01-01', {_number('customer_id', 'joined', 1_400)}) AS joined_on",
+        # Both are empty on purpose: one must be, the other has no use so far.
+        "CAST(NULL AS string) AS legacy_id",
+        "CAST(NULL AS string) AS vat_number",
+    )
+
+
+def products(spark: SparkSession, count: int) -> DataFrame:
+    colour = _pick("product_id", "colour", "red", "green", "blue", "black", "white")
+    thing = _pick("product_id", "thing", "kettle", "lamp", "chair", "clock", "scarf", "shelf")
+    title = f"concat({colour}, ' ', {thing})"
+    return _numbered(spark, "product_id", count).selectExpr(
+        "product_id",
+        """if(product_id % 60 = 5, concat('sku', product_id),
+              concat('SKU-', lpad(product_id, 5, '0'))) AS sku""",
+        f"if(product_id % 50 = 12, concat('<b>', {title}, '</b>'), {title}) AS title",
+        f"""if(product_id % 90 = 8, 'Test',
+               {_pick("product_id", "category", "home", "garden", "fashion", "office")}) AS category
+        """,
+        f"if(product_id % 75 = 20, 0.00BD, {_price('product_id')}) AS price",
+        f"""(1 + {_number("product_id", "weight", 200)}) / 10D
+            * if(product_id % 80 = 33, 1000, 1) AS weight_kg""",
+    )
+
+
+def orders(spark: SparkSession, count: int, *, customers: int, products: int) -> DataFrame:
+    statuses = ("placed", "paid", "paid", "shipped", "shipped", "shipped", "returned", "cancelled")
+    return (
+        _numbered(spark, "order_id", count)
+        .selectExpr(
+            "order_id",
+            f"""if(order_id % 500 = 71, NULL,
+                   1L + {_number("order_id", "customer", customers)}) AS customer_id""",
+            f"1L + {_number('order_id', 'product', products)} AS product_id",
+            f"""if(order_id % 1000 = 41, TIMESTAMP '2099-12-31 23:59:59',
+                   TIMESTAMP '2024-01-01 00:00:00'
+                   + make_dt_interval({_number("order_id", "day", 90)}, 0,
+                                      {_number("order_id", "minute", 1_440)})) AS ordered_at""",
+            f"1 + {_number('order_id', 'quantity', 5)} AS ordered_quantity",
+            f"""if(order_id % 300 = 53, 'lost in space',
+                   {_pick("order_id", "status", *statuses)}) AS status""",
+            f"""if({_number("order_id", "coupon", 10)} = 0,
+                   concat('SAVE', 5 * (1 + {_number("order_id", "worth", 4)})), NULL) AS coupon""",
+        )
+        .selectExpr(
+            "order_id",
+            "customer_id",
+            "product_id",
+            "ordered_at",
+            """CASE WHEN status NOT IN ('shipped', 'returned') AND order_id % 150 != 61 THEN NULL
+                    ELSE ordered_at + make_dt_interval(if(order_id % 150 = 61, -3, 2))
+               END AS shipped_at""",
+            "if(order_id % 400 = 17, -1, 1) * ordered_quantity AS quantity",
+            f"{_price('product_id')} AS unit_price",
+            f"""CAST(if(order_id % 400 = 17, -1, 1) * ordered_quantity * {_price("product_id")}
+                    + if(order_id % 125 = 31, 1, 0) AS decimal(12, 2)) AS amount""",
+            "status",
+            "coupon",
+        )
+    )
+
+
+def payments(orders: DataFrame, *, charged_twice: bool = True) -> DataFrame:
+    """One payment for each order that was neither cancelled nor only placed."""
+    twice = f"if({str(charged_twice).lower()} AND order_id % 200 = 83, 2, 1)"
+    return orders.where("status NOT IN ('placed', 'cancelled')").selectExpr(
+        "1000000 + order_id AS payment_id",
+        "order_id",
+        "amount AS order_amount",
+        f"CAST(amount * {twice} AS decimal(12, 2)) AS paid_amount",
+        f"{_pick('order_id', 'method', 'card', 'card', 'transfer', 'invoice')} AS method",
+        "if(order_id % 350 = 91, '4111111111111111', concat('P', order_id)) AS reference",
+        "ordered_at + INTERVAL '5' MINUTE AS paid_at",
+    )
+
+
+def _numbered(spark: SparkSession, column: str, count: int) -> DataFrame:
+    return spark.range(1, count + 1).withColumnRenamed("id", column)
+
+
+def _number(column: str, salt: str, below: int) -> str:
+    """A number from 0 up to ``below`` that looks random and is the same on every run."""
+    return f"pmod(hash({column}, '{salt}'), {below})"
+
+
+def _pick(column: str, salt: str, *words: str) -> str:
+    listed = ", ".join(f"'{word}'" for word in words)
+    return f"array({listed})[{_number(column, salt, len(words))}]"
+
+
+def _price(product: str) -> str:
+    return f"CAST(5 + {_number(product, 'price', 19_500)} / 100 AS decimal(10, 2))"

@@ -1,0 +1,42 @@
+"""What the shop runs on: a quiet local Spark, a folder for its tables, and its size."""
+
+# No "from __future__ import annotations": Dagster reads the annotations of resources.
+from pathlib import Path
+
+import dagster as dg
+from dagster_pyspark import LazyPySparkResource
+
+import dq_dagster as dq
+
+# Below the project whatever the working directory is.
+DATA = Path(__file__).resolve().parents[2] / "data"
+
+pyspark = LazyPySparkResource(
+    spark_config={
+        "spark.master": "local[*]",
+        "spark.app.name": "shop",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        # The tables are small; 200 partitions, Spark's default, would only cost time.
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.session.timeZone": "UTC",
+    }
+)
+
+io_manager = dq.SparkIOManager(pyspark=pyspark, path=str(DATA / "shop"))
+
+
+class Shop(dg.ConfigurableResource[None]):
+    """How large the shop is, and whether its payments have been repaired."""
+
+    orders: int = 5_000
+    repaired: bool = False
+
+    @property
+    def customers(self) -> int:
+        return max(1, self.orders // 5)
+
+    @property
+    def products(self) -> int:
+        return 200

@@ -1,0 +1,64 @@
+"""Says in words where an outcome of the library differs from the oracle's verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from dq_dagster import Outcome
+from tests.oracle.plain import ANYTHING, BADNESS, Verdict
+from tests.oracle.values import exactly, is_nan
+
+
+def differences(outcome: Outcome, right: Verdict) -> list[str]:
+    return list(_differences(outcome, right))
+
+
+def _differences(outcome: Outcome, right: Verdict) -> Iterator[str]:
+    refused = outcome.status == "Error" in right.also and outcome.observed is None
+    if outcome.rows != right.rows and not refused:
+        yield f"rows {outcome.rows}, not {right.rows}"
+    if outcome.failed_rows != right.failed_rows:
+        yield f"failed_rows {outcome.failed_rows}, not {right.failed_rows}"
+    if not outcome.message.endswith((".", "?")):
+        yield f"a message that is no sentence: {outcome.message!r}"
+    if not right.by_column:
+        yield from _one(outcome.status, outcome.observed, right)
+        return
+    columns: Mapping[str, Any] = outcome.details["columns"]
+    for name, verdict in right.by_column.items():
+        found = columns[name]
+        for words in _one(found["status"], outcome.observed[name], verdict):
+            yield f"column {name!r}: {words}"
+    yield from _policy(outcome.status, columns, right)
+
+
+def _policy(status: str, columns: Mapping[str, Any], right: Verdict) -> Iterator[str]:
+    worst = max((found["status"] for found in columns.values()), key=BADNESS.__getitem__)
+    expected = right.status if worst == "Empty" else worst
+    if status != expected:
+        yield f"status {status}, not {expected}"
+
+
+def _one(status: str, observed: Any, right: Verdict) -> Iterator[str]:
+    if status != right.status and status not in right.also:
+        yield f"status {status}, not {right.status}"
+    refused = observed is None and status == "Error" in right.also
+    if not refused and not same(observed, right.observed, right.slack):
+        yield f"observed {observed!r}, not {right.observed!r}"
+
+
+def same(observed: Any, right: Any, slack: Fraction) -> bool:
+    if right is ANYTHING:
+        return True
+    if observed is None or right is None:
+        return observed is right
+    if is_nan(observed) or is_nan(right):
+        return is_nan(observed) and is_nan(right)
+    found = exactly(observed)
+    if slack and not (isinstance(found, float) and math.isinf(found)):
+        # The value may have been rounded to a double once more.
+        return abs(found - right) <= slack + abs(right) / 10**15
+    return bool(found == right)

@@ -1,0 +1,169 @@
+"""Random rules for a generated table: most fit their columns, some do not.
+
+A new rule type needs one function here that makes the fields of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, TypeAlias
+
+from tests.oracle import kinds
+from tests.oracle.constants import bounds, members, numeric_bounds
+from tests.oracle.generate import Column, Table
+from tests.oracle.patterns import PATTERNS
+from tests.oracle.sql import predicate, row_filter
+
+Fields: TypeAlias = dict[str, Any]
+Maker: TypeAlias = Callable[[Random, Table], Fields]
+MAKERS: dict[str, Maker] = {}
+
+_MISFITS = 0.08
+_COUNTS = (0, 1, 2, 5, 40)
+_SHARES = (0, 0.0, 0.1, 0.25, 1 / 3, 0.5, 0.99, 1, 1.0)
+
+
+def rules(seed: int, table: Table, many: int) -> list[Fields]:
+    """``many`` rules, all types in turn."""
+    random = Random(seed)
+    types = list(MAKERS)
+    return [_rule(random, types[(seed + n) % len(types)], f"r{n}", table) for n in range(many)]
+
+
+def _rule(random: Random, kind: str, name: str, table: Table) -> Fields:
+    rule: Fields = {"type": kind, "name": name, **MAKERS[kind](random, table)}
+    if random.random() < 0.2:
+        rule["where"] = row_filter(random)
+    if random.random() < 0.1:
+        rule["on_empty"] = random.choice(("pass", "warn", "error"))
+    if "columns" in rule and random.random() < 0.25:
+        rule["empty_includes_blank"] = True
+    return rule
+
+
+def maker(*names: str) -> Callable[[Maker], Maker]:
+    def register(function: Maker) -> Maker:
+        MAKERS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def _columns(random: Random, table: Table, fitting: Sequence[str]) -> list[Column]:
+    """Mostly one column that fits, sometimes one that does not, sometimes several."""
+    wanted = kinds.ALL if random.random() < _MISFITS else fitting
+    first = random.choice(table.of_kinds(wanted))
+    if random.random() > 0.15:
+        return [first]
+    # The same bounds and members must fit them all.
+    alike = [c for c in table.of_kinds((first.kind,)) if c.name != first.name]
+    return [first, *random.sample(alike, min(len(alike), 2))]
+
+
+def _named(columns: Sequence[Column]) -> Fields:
+    names = [column.name for column in columns]
+    return {"columns": names[0] if len(names) == 1 else names}
+
+
+# --- ranges -------------------------------------------------------------------------------------
+
+
+@maker("column_min_in_range", "column_max_in_range")
+def _extreme(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, kinds.ORDERED)
+    return _named(columns) | bounds(random, columns[0].kind, columns[0].values)
+
+
+@maker("column_values_in_range")
+def _values_in_range(random: Random, table: Table) -> Fields:
+    return _extreme(random, table)
+
+
+@maker("column_avg_in_range", "column_stddev_in_range")
+def _mean(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, kinds.NUMERIC)
+    return _named(columns) | numeric_bounds(random, [-6, -3, 0, 1, 2, 3, 6, 1000])
+
+
+@maker("column_sum_in_range")
+def _total(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, kinds.NUMERIC)
+    sums = [0]
+    if columns[0].kind in kinds.EXACT:
+        sums += [sum(value for value in columns[0].values if value is not None)]
+    return _named(columns) | numeric_bounds(random, [*sums, 10**20, -(10**40), 10**40])
+
+
+@maker("column_value_lengths_in_range")
+def _lengths(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, (kinds.TEXT,))
+    return _named(columns) | numeric_bounds(random, range(6))
+
+
+@maker("record_count_in_range")
+def _record_count(random: Random, table: Table) -> Fields:
+    near = range(table.size - 2, table.size + 2)
+    return numeric_bounds(random, [0, 1, table.size // 2, *near])
+
+
+@maker("column_count_in_range")
+def _column_count(random: Random, table: Table) -> Fields:
+    width = len(table.columns)
+    return numeric_bounds(random, [width - 1, width, width + 1])
+
+
+# --- thresholds ---------------------------------------------------------------------------------
+
+
+def _threshold(random: Random, *, limit: bool, requirement: bool) -> Fields:
+    ways = ["all"] + ["limit"] * limit + ["requirement"] * requirement
+    way = random.choice(ways)
+    if way == "all":
+        return random.choice(({}, {"threshold": "all"}))
+    unit = random.choice(("count", "proportion"))
+    low, high = sorted(random.choices(_COUNTS if unit == "count" else _SHARES, k=2))
+    both = {"soft_max": low, "max": high} if way == "limit" else {"soft_min": high, "min": low}
+    kept = random.choice((list(both), [random.choice(list(both))]))
+    return {"threshold": {"type": unit, **{name: both[name] for name in kept}}}
+
+
+@maker("column_not_empty")
+def _not_empty(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, kinds.ALL)
+    return _named(columns) | _threshold(random, limit=True, requirement=False)
+
+
+@maker("column_empty")
+def _empty(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, kinds.ALL)
+    return _named(columns) | _threshold(random, limit=False, requirement=True)
+
+
+@maker("column_values_in_set", "column_values_not_in_set")
+def _set(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, kinds.ORDERED)
+    fields: Fields = {"values": members(random, columns[0].kind, columns[0].values)}
+    if random.random() < 0.3:
+        fields["ignore_case"] = True
+    return _named(columns) | fields | _threshold(random, limit=True, requirement=True)
+
+
+@maker("column_values_match", "column_values_not_match")
+def _pattern(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, (kinds.TEXT,))
+    fields: Fields = {"pattern": random.choice(PATTERNS)}
+    if random.random() < 0.4:
+        fields["match"] = random.choice(("full", "search"))
+    return _named(columns) | fields | _threshold(random, limit=True, requirement=True)
+
+
+@maker("row_dq")
+def _row(random: Random, table: Table) -> Fields:
+    column = random.choice(table.columns)
+    fields: Fields = {"expectation": predicate(random, column.name, column.kind)}
+    if random.random() < 0.3:
+        fields["null_is"] = random.choice(("fail", "pass"))
+    if random.random() < 0.3:
+        return fields | {"threshold": random.choice((0, 3, 0.2, 1.0))}
+    return fields | _threshold(random, limit=True, requirement=False)

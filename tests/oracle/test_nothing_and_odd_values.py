@@ -1,0 +1,132 @@
+"""Every rule on NULLs, NaN, infinities, no rows, blanks, and a filter that leaves nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import dq_dagster as dq
+from dq_dagster.rules.catalogue import RULE_TYPES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAN, INF = float("nan"), float("inf")
+
+# The number column is n, the text column t.
+SCENARIOS: dict[str, list[tuple[float | None, str | None]]] = {
+    "null": [(None, None), (None, None)],
+    "none": [],
+    "blank": [(None, ""), (None, " "), (None, "\t\n")],
+    "filtered": [(1.0, "a"), (2.0, "b")],
+    "nan": [(NAN, "a"), (1.0, "a")],
+    "inf": [(INF, "a"), (1.0, "a")],
+    "-inf": [(-INF, "a"), (1.0, "a")],
+}
+# Rules on texts are asked of t where it is t that is odd, and else of n, which they do not fit.
+TEXT_SCENARIOS = {"null", "none", "blank", "filtered"}
+COUNTING = {"column_not_empty", "column_empty"}
+ON_TEXT = {"column_value_lengths_in_range", "column_values_match", "column_values_not_match"}
+
+RULES: dict[str, dict[str, Any]] = {
+    "column_min_in_range": {"min": 0, "max": 10},
+    "column_max_in_range": {"min": 0, "max": 10},
+    "column_avg_in_range": {"min": 0, "max": 10},
+    "column_sum_in_range": {"min": 0, "max": 10},
+    "column_stddev_in_range": {"max": 10},
+    "column_not_empty": {},
+    "column_empty": {},
+    "column_values_in_set": {"values": [1.0]},
+    "column_values_not_in_set": {"values": [2.0]},
+    # Without a maximum: NaN, which Spark holds for the greatest value, must not pass.
+    "column_values_in_range": {"min": 0},
+    "column_value_lengths_in_range": {"max": 10},
+    "column_values_match": {"pattern": "[a-z]+"},
+    "column_values_not_match": {"pattern": "[a-z]+"},
+    "record_count_in_range": {"min": 1},
+    "column_count_in_range": {"min": 3, "max": 3},
+    "row_dq": {"expectation": "n > 0"},
+}
+
+E, O, X = "Empty", "Ok", "Error"
+EXPECTED: dict[str, list[str]] = {
+    # rule                           null none blank filtered nan inf -inf
+    "column_min_in_range":           [E,   E,   E,    E,       X,  O,  X],
+    "column_max_in_range":           [E,   E,   E,    E,       X,  X,  O],
+    "column_avg_in_range":           [E,   E,   E,    E,       X,  X,  X],
+    "column_sum_in_range":           [E,   E,   E,    E,       X,  X,  X],
+    "column_stddev_in_range":        [E,   E,   E,    E,       X,  X,  X],
+    "column_not_empty":              [X,   E,   X,    E,       O,  O,  O],
+    "column_empty":                  [O,   E,   O,    E,       X,  X,  X],
+    "column_values_in_set":          [E,   E,   E,    E,       X,  X,  X],
+    "column_values_not_in_set":      [E,   E,   E,    E,       O,  O,  O],
+    "column_values_in_range":        [E,   E,   E,    E,       X,  O,  X],
+    "column_value_lengths_in_range": [E,   E,   E,    E,       X,  X,  X],
+    "column_values_match":           [E,   E,   E,    E,       X,  X,  X],
+    "column_values_not_match":       [E,   E,   E,    E,       X,  X,  X],
+    # A number of rows is always there, and it may be 0.
+    "record_count_in_range":         [O,   X,   O,    X,       O,  O,  O],
+    "column_count_in_range":         [O,   O,   O,    O,       O,  O,  O],
+    # A predicate in SQL means what it means to Spark: NULL fails, and NaN > 0.
+    "row_dq":                        [X,   E,   X,    E,       O,  O,  X],
+}  # fmt: skip
+
+
+def test_every_rule_is_in_the_tables() -> None:
+    assert set(RULES) == set(EXPECTED) == set(RULE_TYPES)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_rule_on_odd_values(spark: SparkSession, scenario: str) -> None:
+    column = list(SCENARIOS).index(scenario)
+    outcomes = _judge(spark, scenario)
+    found = {name: str(outcome.status) for name, outcome in outcomes.items()}
+    assert found == {name: statuses[column] for name, statuses in EXPECTED.items()}
+
+
+@pytest.mark.parametrize(("policy", "status"), [("warn", "Warning"), ("error", "Error")])
+def test_empty_counts_as_what_the_rule_set_says(
+    spark: SparkSession, policy: str, status: str
+) -> None:
+    outcomes = _judge(spark, "none", on_empty=policy)
+    column = list(SCENARIOS).index("none")
+    for name, outcome in outcomes.items():
+        expected = EXPECTED[name][column]
+        assert outcome.status == (status if expected == E else expected), name
+        assert ("(on_empty)" in outcome.message) is (expected == E)
+
+
+def test_messages_name_what_is_odd(spark: SparkSession) -> None:
+    nan = _judge(spark, "nan")
+    for statistic in ("min", "max", "avg", "sum", "stddev"):
+        assert "is NaN (not a number)" in nan[f"column_{statistic}_in_range"].message
+    assert nan["column_values_in_range"].failed_rows == 1
+    for name in ON_TEXT:
+        assert "'n' of type double" in nan[name].message
+    null = _judge(spark, "null")
+    assert null["column_not_empty"].message.startswith("2 of 2 rows (100 %) have no 'n'")
+    assert "'n' has no value" in null["column_values_in_set"].message
+
+
+def _judge(
+    spark: SparkSession, scenario: str, on_empty: str = "pass"
+) -> dict[str, dq.Outcome]:
+    rows = [(number, *values) for number, values in enumerate(SCENARIOS[scenario])]
+    frame = spark.createDataFrame(rows, "id int, n double, t string")
+    rules = [_rule(kind, fields, scenario) for kind, fields in RULES.items()]
+    rule_set = dq.RuleSet(
+        asset="odd", rules=rules, on_empty=on_empty, empty_includes_blank=scenario == "blank"
+    )
+    return {outcome.rule.type: outcome for outcome in dq.evaluate(frame, rule_set)}
+
+
+def _rule(kind: str, fields: dict[str, Any], scenario: str) -> dict[str, Any]:
+    rule = {"type": kind, "name": kind, **fields}
+    if kind.startswith("column_") and kind != "column_count_in_range":
+        on_text = kind in ON_TEXT and scenario in TEXT_SCENARIOS
+        blank = kind in COUNTING and scenario == "blank"
+        rule["columns"] = "t" if on_text or blank else "n"
+    if scenario == "filtered":
+        rule["where"] = "id < 0"
+    return rule

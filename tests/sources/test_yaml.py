@@ -1,0 +1,154 @@
+"""Rules from YAML: the same objects as in Python, and safe against whatever a file holds."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+import dq_dagster as dq
+
+
+def write(folder: Path, text: str, name: str = "rules.yaml") -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def told(path: Path) -> list[str]:
+    with pytest.raises(dq.DeclarationError) as caught:
+        dq.load_rules(path)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_a_file_gives_the_objects_that_python_gives(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        """
+        asset: shop/orders
+        on_empty: warn
+        rules:
+          - type: record_count_in_range
+            min: 1
+          - type: column_values_in_set
+            name: countries
+            columns: [country]
+            values: [NO, SE, 010, true, 1, 1.5, 2024-01-31, null_island]
+            threshold: {type: proportion, max: 0.01}
+          - type: column_max_in_range
+            columns: ts
+            max: 2024-01-31T10:00:00+00:00
+        """,
+    )
+    [loaded] = dq.load_rules(file)
+    assert loaded == dq.RuleSet(
+        asset="shop/orders",
+        on_empty="warn",
+        rules=[
+            dq.RecordCountInRange(min=1),
+            dq.ColumnValuesInSet(
+                name="countries",
+                columns=["country"],
+                values=["NO", "SE", "010", True, 1, 1.5, date(2024, 1, 31), "null_island"],
+                threshold=dq.AtMost(type="proportion", max=0.01),
+            ),
+            dq.ColumnMaxInRange(columns="ts", max=datetime(2024, 1, 31, 10, tzinfo=UTC)),
+        ],
+    )
+
+
+def test_many_assets_in_a_file_and_files_in_a_folder(tmp_path: Path) -> None:
+    rule = "rules: [{type: record_count_in_range, min: 1}]"
+    write(tmp_path, f"assets:\n- asset: a\n  {rule}\n- asset: b\n  {rule}\n", "one.yaml")
+    write(tmp_path, f"asset: c\n{rule}\n---\nasset: d\n{rule}\n", "deep/two.yml")
+    write(tmp_path, "not: read", "notes.txt")
+    assert [r.asset_name for r in dq.load_rules(tmp_path)] == ["c", "d", "a", "b"]
+
+
+def test_problems_come_with_file_and_line_all_at_once(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "asset: orders\n"
+        "rulez: 1\n"
+        "rules:\n"
+        "  - type: column_not_empty\n"
+        "    columns: id\n"
+        "    treshold: all\n"
+        "  - type: record_count_in_range\n"
+        "    min: 2\n"
+        "    max: 1\n"
+        "  - type: record_count_in_range\n"
+        "    min: 1\n"
+        "  - type: record_count_in_range\n"
+        "    min: 2\n",
+        "a.yaml",
+    )
+    write(tmp_path, "asset: orders\nrules:\n  - [1]\n  - type: row_dq\n    expectation: 'a b'\n",
+          "b.yaml")  # fmt: skip
+    found = told(tmp_path)
+    assert [text.split(",")[0].split(": ")[0] for text in found] == [
+        "a.yaml:2", "a.yaml:6", "a.yaml:7", "a.yaml:12", "b.yaml:1", "b.yaml:5",
+    ]  # fmt: skip
+    assert "unknown field 'rulez'. Did you mean 'rules'?" in found[0]
+
+
+def test_an_asset_has_one_rule_set(tmp_path: Path) -> None:
+    for name in ("a.yaml", "b.yaml"):
+        write(tmp_path, "asset: o\nrules: [{type: record_count_in_range, min: 1}]", name)
+    assert told(tmp_path) == [
+        "b.yaml:1, asset 'o': the asset has rules already at a.yaml:1; put them together."
+    ]
+
+
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "\n".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("asset: o\nrules: !!python/object/apply:os.system [ls]", "rules.yaml:2: the tag 'tag:"),
+        ("asset: o\nrules:\n- !!python/name:os.system", "rules.yaml:3: the tag 'tag:"),
+        ("asset: !secret o", "rules.yaml:1: the tag '!secret' is not allowed."),
+        (BOMB, "more than 100,000 values, with aliases."),
+        ("a: &a [*a]", "rules.yaml:1: an alias refers to itself."),
+        ("asset: o\nasset: p", "rules.yaml:2: 'asset' stands here twice."),
+        ("asset: o\nrules: [", "not valid YAML"),
+        ("asset: [1, 2\nrules: }", "rules.yaml:2: not valid YAML"),
+        ("- 1", "rules.yaml:1: an asset with its rules is needed"),
+        ("asset: o", "rules.yaml:1, asset 'o': field 'rules' must be a list of rules."),
+        ("rules: []", "rules.yaml:1: field 'asset' is missing"),
+        ("asset: o\nrules: [{type: record_count_in_range, min: 2024-13-45}]", "is not valid"),
+        ("[" * 20_000, "rules.yaml:"),
+        ("a: " * 5_000, "rules.yaml:1: "),
+        ("asset: o\n? [a]\n: 1", "rules.yaml:2: a key must be a plain word."),
+    ],
+)
+def test_hostile_and_broken_files_are_refused_at_once(
+    tmp_path: Path, text: str, expected: str
+) -> None:
+    file = write(tmp_path, text)
+    started = time.perf_counter()
+    assert expected in told(file)[0]
+    assert time.perf_counter() - started < 1
+
+
+def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
+    file = write(tmp_path, "# " + "x" * 50_000_000)
+    started = time.perf_counter()
+    assert told(file) == [
+        "rules.yaml:1: the file has 50,000,002 bytes; at most 1,048,576 are read. Split it."
+    ]
+    assert time.perf_counter() - started < 1
+
+
+def test_a_path_without_rules_is_told(tmp_path: Path) -> None:
+    assert "does not exist" in told(tmp_path / "nothing.yaml")[0]
+    assert "has no .yaml or .yml file in it" in told(tmp_path)[0]
+    binary = tmp_path / "x.yaml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    assert told(binary) == ["x.yaml:1: not UTF-8 text."]

@@ -1,0 +1,207 @@
+"""Spark's own parser and analyser as the judges of what the front door lets in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pytest
+from pyspark.errors import ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import BooleanType, StructType
+
+from dq_dagster.sql import columns_used, refusals
+from dq_dagster.sql.functions import AGGREGATE, ALLOWED, GENERATOR, REFUSED, WINDOW
+from dq_dagster.sql.tokens import Kind, tokenise
+from tests.sql.benign import BENIGN, ROWS, SCHEMA
+from tests.sql.soup import expressions, quote_soup, quoted_texts
+from tests.sql.spark_reading import Reading, SparkParser
+
+#: All that Spark's parser may make of an accepted text: no query, no window, no alias, no star.
+HARMLESS_NODES = frozenset(
+    """
+    Add And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CaseWhen Cast Concat CreateNamedStruct
+    Divide EqualNullSafe EqualTo GreaterThan GreaterThanOrEqual ILike In IntegralDivide IsNotNull
+    IsNotUnknown IsNull IsUnknown LambdaFunction LessThan LessThanOrEqual Like LikeAll LikeAny Literal Lower Multiply Not
+    NotLikeAll NotLikeAny Or RLike Remainder Subtract TimestampAdd TimestampDiff UnaryMinus
+    UnaryPositive UnresolvedAttribute UnresolvedExtractValue UnresolvedFunction
+    UnresolvedNamedLambdaVariable
+    """.split()
+)
+#: Operators that Spark's parser turns into calls.
+OPERATOR_FUNCTIONS = frozenset({"[between]"})
+CLOCKS = ("current_date", "current_time", "current_timestamp", "localtime")
+
+KEYWORD_PLACES = (
+    *("{} = 1", "({} - 1) > 0", "({} * a)", "a in ({})", "a in ({} + 1, b)", "not {}", "a = -{}"),
+    *("abs({}, b)", "{}(a)", "exists(a, {} -> {} > 1)", "{}.b = 1", "a.{} = 1", "a {} b", "{}[0]"),
+    *("case {} when 1 then {} end", "cast(a as {})", "a is {}", "{} 'a'", "interval 1 {}", "a {}"),
+)
+
+
+@pytest.fixture(scope="module")
+def parser(spark: SparkSession) -> SparkParser:
+    return SparkParser(spark)
+
+
+@pytest.fixture(scope="module")
+def orders(spark: SparkSession) -> DataFrame:
+    schema = StructType.fromDDL(SCHEMA)
+    return spark.sql(ROWS).toDF(*schema.names).to(schema)
+
+
+def disagreements(parser: SparkParser, text: str) -> Iterator[str]:
+    """How Spark's reading of an accepted text differs from ours."""
+    try:
+        alone, embedded = parser.read(text), parser.read(f"({text})")
+    except ParseException as error:
+        yield f"Spark does not read it: {error.getCondition()}"
+        return
+    if not re.fullmatch(expected_tokens(text), parser.tokens(text)):
+        yield "other tokens"
+    if alone != embedded:
+        yield "another meaning between brackets"
+    if alone:
+        yield from differences(text, alone)
+
+
+def differences(text: str, reading: Reading) -> Iterator[str]:
+    if strange := reading.nodes - HARMLESS_NODES:
+        yield f"nodes {sorted(strange)}"
+    functions = {name.lower() for name in reading.functions}
+    if unseen := functions - {f"[{name}]" for name in calls(text)} - OPERATOR_FUNCTIONS:
+        yield f"calls of {sorted(unseen)}"
+    used = columns_used(text)
+    named = {name for name in reading.columns if name[1:-1].lower() not in CLOCKS}
+    if unseen := {name for name in named if not starts_with_one_of(used, name)}:
+        yield f"columns {sorted(unseen)}"
+    if invented := [name for name in used if not is_start_of_one_of(reading, name)]:
+        yield f"no columns {invented}"
+
+
+def calls(text: str) -> set[str]:
+    return {token.key for token, behind in pairwise(tokenise(text)) if behind.key == "("}
+
+
+def starts_with_one_of(names: tuple[str, ...], parts: str) -> bool:
+    return any(parts == f"[{name}]" or parts.startswith(f"[{name}, ") for name in names)
+
+
+def is_start_of_one_of(reading: Reading, name: str) -> bool:
+    return any(
+        starts_with_one_of((name,), parts) for parts in reading.columns | reading.lambda_names
+    )
+
+
+def expected_tokens(text: str) -> str:
+    """A pattern for ANTLR's notation of our tokens and the spaces between them."""
+    pieces, position = [], 0
+    for token in tokenise(text):
+        if token.start > position:
+            pieces.append(antlr_notation(text, position, token.start, r"channel=1,"))
+        if token.kind is not Kind.END:
+            pieces.append(antlr_notation(text, token.start, token.stop, ""))
+        position = token.stop
+    return rf"\[{', '.join(pieces)}\]"
+
+
+def antlr_notation(text: str, start: int, stop: int, channel: str) -> str:
+    shown = text[start:stop].replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t")
+    return re.escape(f"[@-1,{start}:{stop - 1}='{shown}',<") + rf"\d+>,{channel}\d+:\d+\]"
+
+
+@pytest.mark.parametrize(
+    ("texts", "count", "least"),
+    [(quote_soup, 6_000, 150), (quoted_texts, 900, 500), (expressions, 1_500, 700)],
+)
+def test_what_is_accepted_means_the_same_to_spark(
+    parser: SparkParser, texts: Callable[[int, int], Iterator[str]], count: int, least: int
+) -> None:
+    every = list(texts(20240131, count))
+    accepted = [text for text in every if not refusals(text)]
+    found = {text: list(disagreements(parser, text)) for text in accepted}
+    assert {text: problems for text, problems in found.items() if problems} == {}
+    assert least <= len(accepted) <= len(every) * 0.8
+
+
+def test_no_keyword_in_no_place_means_something_else_to_spark(parser: SparkParser) -> None:
+    keywords = parser.keywords()
+    assert len(keywords) > 400
+    texts = {place.replace("{}", word) for word in keywords for place in KEYWORD_PLACES}
+    accepted = [text for text in sorted(texts) if not refusals(text)]
+    found = {text: list(disagreements(parser, text)) for text in accepted}
+    assert {text: problems for text, problems in found.items() if problems} == {}
+
+
+@pytest.mark.parametrize("text", BENIGN)
+def test_benign_texts_mean_the_same_to_spark(parser: SparkParser, text: str) -> None:
+    assert list(disagreements(parser, text)) == []
+
+
+def test_benign_texts_are_conditions_that_run(orders: DataFrame) -> None:
+    for text in BENIGN:
+        orders.filter(F.expr(text))
+    answers = orders.select(*(F.expr(f"({text})").alias(text) for text in BENIGN))
+    assert {field.dataType for field in answers.schema} == {BooleanType()}
+    assert len(answers.collect()) == 3
+
+
+def test_the_columns_used_are_those_spark_resolves(orders: DataFrame) -> None:
+    for text in BENIGN:
+        names = {name.lower() for name in columns_used(text)}
+        assert names <= {name.lower() for name in orders.columns}
+        needed = [f"`{name}`" for name in orders.columns if name.lower() in names]
+        orders.select(*needed or ["id"]).filter(F.expr(text))
+
+
+def test_spark_fills_in_settings_even_within_strings(spark: SparkSession) -> None:
+    # The reason why '${' is refused wherever it stands.
+    text = "'${spark.app.name}'"
+    assert spark.range(1).selectExpr(f"{text} as value").first() == ("dq_dagster tests",)
+    assert "${" in refusals(f"{text} = 'x'")[0].reason
+
+
+def functions_of_spark(spark: SparkSession) -> dict[str, tuple[str, str]]:
+    """Each built-in function with its group and its documented examples."""
+    registry = spark._jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry  # noqa: SLF001
+    known = registry.functionSet().iterator()
+    found = {}
+    while known.hasNext():
+        info = registry.builtin().lookupFunction(known.next()).get()
+        found[info.getName()] = (info.getGroup(), info.getExamples())
+    return found
+
+
+def test_only_row_functions_of_spark_are_allowed(spark: SparkSession) -> None:
+    found = functions_of_spark(spark)
+    # Spark's grammar knows these by itself.
+    assert ALLOWED - set(found) == {"timediff", "timestampadd", "timestampdiff"}
+    groups = {found[name][0] for name in ALLOWED - {"typeof"} if name in found}
+    assert groups.isdisjoint({"agg_funcs", "window_funcs", "generator_funcs", "misc_funcs"})
+
+
+def test_every_other_function_of_spark_is_refused(spark: SparkSession) -> None:
+    families = {"agg_funcs": AGGREGATE, "window_funcs": WINDOW, "generator_funcs": GENERATOR}
+    for name, (group, _) in functions_of_spark(spark).items():
+        if name.isidentifier() and name not in ALLOWED:
+            assert refusals(f"{name}(a, b)") != ()
+        if group in families:
+            assert REFUSED[name] is families[group]
+
+
+def test_the_examples_of_allowed_functions_are_accepted(
+    spark: SparkSession, parser: SparkParser
+) -> None:
+    # Written with keywords between the arguments, as operators, or with long intervals.
+    spelled_otherwise = re.compile(r"\b(from|placing|in|collate|hours)\b| >>|<<", re.IGNORECASE)
+    accepted = 0
+    for name, (_, examples) in functions_of_spark(spark).items():
+        for text in re.findall(r"> SELECT (.*?);\s*$", examples, re.MULTILINE | re.DOTALL):
+            if name in ALLOWED and not spelled_otherwise.search(text):
+                example = text.replace("_FUNC_", name)
+                assert refusals(example) == ()
+                assert list(disagreements(parser, example)) == []
+                accepted += 1
+    assert accepted > 600
