@@ -125,9 +125,9 @@ class Misfit(RuleFailure):
         )
 
     @classmethod
-    def wrong_bound(cls, bound: str, observed_kind: str) -> Misfit:
+    def wrong_bound(cls, bound: str, kind: str, what: str) -> Misfit:
         return cls(
-            f"The bound {bound} can not be compared with an observed {observed_kind}; "
+            f"{what or 'The value'} is a {kind}, which can not be compared with the bound {bound}; "
             "write it in the column's own type."
         )
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from dq_dagster.judging.wording import plural
-from dq_dagster.metrics.conditions import ValueCondition
-from dq_dagster.metrics.metric import ColumnMetric, ConditionCount, Metric, RowMetric
+from dq_dagster.metrics.metric import ConditionCount, Metric, RowMetric
 from dq_dagster.rules.rule import Rule
 
 # One pass serves this many aggregation buffers; past that Spark slows down more than a further
@@ -71,7 +70,7 @@ def _passes(metrics: Sequence[RowMetric]) -> list[Pass]:
     # together little more than a single one would.
     passes: list[list[RowMetric]] = [[]]
     room = float(_SMALL_PASS)
-    for metric in sorted(metrics, key=_subject):
+    for metric in sorted(metrics, key=lambda metric: metric.subject):
         if passes[-1] and room < _buffers(metric):
             passes.append([])
             room = _SMALL_PASS
@@ -84,10 +83,3 @@ def _buffers(metric: RowMetric) -> float:
     # Counts of built-in conditions travel in pairs.
     paired = isinstance(metric, ConditionCount) and metric.where is None
     return 0.5 if paired else metric.slots
-
-
-def _subject(metric: RowMetric) -> str:
-    if isinstance(metric, ColumnMetric):
-        return metric.column
-    condition = metric.condition if isinstance(metric, ConditionCount) else None
-    return condition.column if isinstance(condition, ValueCondition) else ""

@@ -26,7 +26,7 @@ class RuleSet(BaseModel):
 
     asset: Any
     """The asset: its definition, its key, or its key as text (``warehouse/orders``)."""
-    rules: tuple[Any, ...] = ()
+    rules: Sequence[Any] = ()
     """What must hold: rule objects, or the same as dicts."""
     on_empty: OnEmpty = "pass"
     """What a rule with nothing to judge counts as, unless it says otherwise itself."""

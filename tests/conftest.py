@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -45,7 +45,8 @@ def count_jobs(spark: SparkSession) -> Callable[[Callable[[], object]], int]:
         try:
             action()
         finally:
-            spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+            nothing: Any = None
+            spark.sparkContext.setLocalProperty("spark.jobGroup.id", nothing)
         return len(spark.sparkContext.statusTracker().getJobIdsForGroup(group))
 
     return count

@@ -10,13 +10,14 @@ from typing import Any
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.wording import show_bound
 from dq_dagster.metrics.constant import Scalar
+from dq_dagster.metrics.single import Single, rounded
 
 
 def is_nan(value: object) -> bool:
     return isinstance(value, float | Decimal) and math.isnan(value)
 
 
-def aligned(bound: Scalar, observed: object, *, zone: tzinfo = UTC) -> Any:
+def aligned(bound: Scalar, observed: object, *, zone: tzinfo = UTC, what: str = "") -> Any:
     """The bound in the observed value's own type, or Misfit if it has none there.
 
     A naive time bound on a column of instants is meant in the session's zone.
@@ -26,6 +27,9 @@ def aligned(bound: Scalar, observed: object, *, zone: tzinfo = UTC) -> Any:
             fitted: object = bound if isinstance(bound, bool) else None
         case int() | Decimal():
             fitted = _exact_number(bound)
+        case Single():
+            number = _float_number(bound)
+            fitted = rounded(number) if isinstance(number, float) else number
         case float():
             fitted = _float_number(bound)
         case datetime():
@@ -37,7 +41,7 @@ def aligned(bound: Scalar, observed: object, *, zone: tzinfo = UTC) -> Any:
         case _:
             fitted = None
     if fitted is None:
-        raise Misfit.wrong_bound(show_bound(bound), kind_of(observed))
+        raise Misfit.wrong_bound(show_bound(bound), kind_of(observed), what)
     return fitted
 
 

@@ -32,19 +32,19 @@ class Range:
         elif is_nan(value):
             status, message = Status.ERROR, f"{what} is NaN (not a number), which fits no range."
         else:
-            status, verdict = self._place(value, zone)
+            status, verdict = self._place(value, zone, what)
             message = f"{what} is {show(in_zone(value, zone))}, {verdict}."
         observed = in_zone(value, zone)
         return Judgement(status, message, observed=observed, bounds=self.given(), rows=rows)
 
-    def _place(self, value: Any, zone: tzinfo) -> tuple[Status, str]:
+    def _place(self, value: Any, zone: tzinfo, what: str) -> tuple[Status, str]:
         for status, softness, low, high in (
             (Status.ERROR, "", self.min, self.max),
             (Status.WARNING, "soft ", self.soft_min, self.soft_max),
         ):
-            if low is not None and value < aligned(low, value, zone=zone):
+            if low is not None and value < aligned(low, value, zone=zone, what=what):
                 return status, f"below the {softness}minimum of {show_bound(low)}"
-            if high is not None and value > aligned(high, value, zone=zone):
+            if high is not None and value > aligned(high, value, zone=zone, what=what):
                 return status, f"above the {softness}maximum of {show_bound(high)}"
         return Status.OK, f"as expected ({self.words()})"
 

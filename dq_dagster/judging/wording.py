@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
 
+from dq_dagster.metrics.single import Single
+
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -19,6 +21,8 @@ def show(value: object) -> str:
             return "true" if value else "false"
         case int():
             return f"{value:,}"
+        case Single():
+            return f"{value:,.7g}"
         case float():
             return f"{value:,.10g}"
         case Decimal():

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from dq_dagster.errors import Unmeasurable
-from dq_dagster.metrics.conditions import Condition
+from dq_dagster.metrics.conditions import Condition, ValueCondition
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total
 
 
@@ -42,6 +42,11 @@ class RowMetric(Metric):
     # How many aggregation buffers the state takes in a Spark plan, at most. Plans are cut by it.
     slots: ClassVar[int] = 1
 
+    @property
+    def subject(self) -> str:
+        """The column it looks at; empty if it looks at whole rows."""
+        return ""
+
     @abstractmethod
     def value(self, state: Any) -> Any:
         """The measured value, or None if there was nothing to measure."""
@@ -66,6 +71,10 @@ class ConditionCount(RowMetric):
     condition: Condition
 
     @property
+    def subject(self) -> str:
+        return self.condition.column if isinstance(self.condition, ValueCondition) else ""
+
+    @property
     def name(self) -> str:
         return f"count_{self.condition.key}"
 
@@ -80,6 +89,10 @@ class ColumnMetric(RowMetric):
     column: str
     blank_is_empty: bool = False
     measure: ClassVar[str]
+
+    @property
+    def subject(self) -> str:
+        return self.column
 
     @property
     def name(self) -> str:

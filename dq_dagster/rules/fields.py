@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeAlias
@@ -26,11 +27,11 @@ def _listed(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
-def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+def _distinct(names: Sequence[str]) -> Sequence[str]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"{', '.join(map(repr, twice))} is named twice")
-    return names
+    return tuple(names)
 
 
 def _finite(value: Any) -> Any:
@@ -62,12 +63,12 @@ def _acceptable_sql(text: str) -> str:
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 ColumnName: TypeAlias = Annotated[str, Field(min_length=1)]
 ColumnNames: TypeAlias = Annotated[
-    tuple[ColumnName, ...],
+    Sequence[ColumnName] | str,
     Field(min_length=1),
     BeforeValidator(_listed),
     AfterValidator(_distinct),
 ]
-Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Words: TypeAlias = Annotated[str | Sequence[str], BeforeValidator(_listed), AfterValidator(tuple)]
 Number: TypeAlias = Annotated[
     int | float | Decimal, BeforeValidator(_is_a_number), AfterValidator(_finite)
 ]
@@ -79,5 +80,5 @@ Bound: TypeAlias = Annotated[
 SetValue: TypeAlias = Annotated[
     bool | int | float | Decimal | datetime | date | str, AfterValidator(_reasonable)
 ]
-SetValues: TypeAlias = Annotated[tuple[SetValue, ...], Field(min_length=1)]
+SetValues: TypeAlias = Annotated[Sequence[SetValue], Field(min_length=1), AfterValidator(tuple)]
 RowSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_sql)]

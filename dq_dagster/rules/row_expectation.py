@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import BeforeValidator
+from typing import ClassVar, Literal
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
@@ -14,17 +12,9 @@ from dq_dagster.metrics.conditions import RowBreaks
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.rules.fields import RowSql
 from dq_dagster.rules.rule import Rule
-from dq_dagster.rules.threshold import ALL, LimitThreshold, tolerated
+from dq_dagster.rules.threshold import ALL, RowThreshold, tolerated
 
 _LONGEST = 200
-
-
-def _from_number(threshold: Any) -> Any:
-    """``0.01`` stands for a share of the rows, ``3`` for a number of rows."""
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        return threshold
-    kind = "count" if isinstance(threshold, int) else "proportion"
-    return {"type": kind, "max": threshold}
 
 
 class RowExpectation(Rule):
@@ -35,7 +25,7 @@ class RowExpectation(Rule):
     """The predicate: no aggregates, no subqueries, no window functions."""
     null_is: Literal["fail", "pass"] = "fail"
     """What an unknown answer (NULL) means for a row."""
-    threshold: Annotated[LimitThreshold, BeforeValidator(_from_number)] = ALL
+    threshold: RowThreshold = ALL
     """The failing rows tolerated: a share such as 0.01, a number such as 3, or bounds."""
 
     named_after: ClassVar[tuple[str, ...]] = ("expectation",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Tag, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag, model_validator
 
 from dq_dagster.judging.thresholds import Limit, Requirement
 from dq_dagster.rules.fields import Number
@@ -86,15 +86,28 @@ def _requirement_form(value: Any) -> str:
     return "AtLeast" if form == "AtMost" and isinstance(value, Mapping) else form
 
 
+def _from_number(threshold: Any) -> Any:
+    """``0.01`` stands for a share of the rows, ``3`` for a number of rows."""
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        return threshold
+    kind = "count" if isinstance(threshold, int) else "proportion"
+    return {"type": kind, "max": threshold}
+
+
 _All: TypeAlias = Annotated[Literal["all"], Tag(ALL)]
 _AtMost: TypeAlias = Annotated[AtMost, Tag("AtMost")]
 _AtLeast: TypeAlias = Annotated[AtLeast, Tag("AtLeast")]
 LimitThreshold: TypeAlias = Annotated[_All | _AtMost, Discriminator(_limit_form)]
 RequirementThreshold: TypeAlias = Annotated[_All | _AtLeast, Discriminator(_requirement_form)]
 EitherThreshold: TypeAlias = Annotated[_All | _AtMost | _AtLeast, Discriminator(_form)]
+RowThreshold: TypeAlias = Annotated[
+    _All | _AtMost | Annotated[float, Tag("number")],
+    Discriminator(_limit_form),
+    BeforeValidator(_from_number),
+]
 
 
-def tolerated(threshold: LimitThreshold) -> Limit:
+def tolerated(threshold: LimitThreshold | RowThreshold) -> Limit:
     """``all`` values must be good: no bad one is tolerated."""
     return threshold.limit if isinstance(threshold, AtMost) else Limit("count", max=0)
 

@@ -24,6 +24,7 @@ from dq_dagster.metrics.metric import (
     RecordCount,
     RowMetric,
 )
+from dq_dagster.metrics.single import Single
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total
 from dq_dagster.spark.columns import COMPARABLE, FLOATS, NUMBERS, ColumnRef, Table
 from dq_dagster.spark.predicates import is_blank, predicate
@@ -177,8 +178,7 @@ def _transport(column: ColumnRef) -> tuple[str, Callable[[Any], Any]]:
         case T.TimestampNTZType():
             return "CAST({} AS STRING)", lambda text: _time(column, text, datetime.fromisoformat)
         case T.FloatType():
-            # The shortest text that means this 32-bit number: 0.1, not 0.10000000149.
-            return "CAST({} AS STRING)", lambda text: None if text is None else float(text)
+            return "{}", lambda value: None if value is None else Single(value)
         case _:
             return "{}", lambda value: value
 

@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.comparison import parse_day, parse_moment
 from dq_dagster.metrics.constant import Constant, Scalar
+from dq_dagster.metrics.single import rounded
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark import quoting
 from dq_dagster.spark.columns import FLOATS, ColumnRef
@@ -158,8 +159,7 @@ def _decimal(value: Decimal) -> str:
 
 def _float_literal(column: ColumnRef, value: float) -> str:
     # A 32-bit column holds the 32-bit number nearest to what was written.
-    literal = _double(value)
-    return f"CAST({literal} AS FLOAT)" if isinstance(column.kind, T.FloatType) else literal
+    return _double(rounded(value) if isinstance(column.kind, T.FloatType) else value)
 
 
 def _double(value: float) -> str:

@@ -114,20 +114,30 @@ def _run_without(frame: DataFrame, needs: Needs, suspects: Needs, error: Excepti
 
 
 def _run_in_parts(frame: DataFrame, needs: Needs, error: Exception) -> Measured:
-    """The error names no rule: what can not raise goes first, the rest is halved."""
-    safe = {metric: need for metric, need in needs.items() if not need.fallible}
-    doubtful = {metric: need for metric, need in needs.items() if need.fallible}
-    if safe and doubtful:
-        measured = _run(frame, safe)
-        if all(isinstance(state, RuleFailure) for state in measured.values()):
-            # Not even plain counts work: the data or Spark itself is broken.
-            return dict.fromkeys(needs, told(error))
-        return measured | _run(frame, doubtful)
-    if safe or len(doubtful) == 1:
+    """The error points to no rule: the rows are counted alone, the rest is run in halves."""
+    if len(needs) == 1:
         return dict.fromkeys(needs, told(error))
-    items = list(doubtful.items())
-    middle = len(items) // 2
-    return _run(frame, dict(items[:middle])) | _run(frame, dict(items[middle:]))
+    rows: Needs = {metric: need for metric, need in needs.items() if metric == RecordCount()}
+    if rows:
+        counted = _run(frame, rows)
+        if isinstance(counted[RecordCount()], RuleFailure):
+            # Not even the rows can be counted: the data or Spark itself is broken.
+            return dict.fromkeys(needs, told(error))
+        rest = {metric: need for metric, need in needs.items() if metric not in rows}
+        return counted | _run(frame, rest)
+    one, other = _halves(needs)
+    return _run(frame, one) | _run(frame, other)
+
+
+def _halves(needs: Needs) -> tuple[Needs, Needs]:
+    """What can not raise by itself apart from text of users; within each, column by column."""
+    safe = {metric: need for metric, need in needs.items() if not need.fallible}
+    unsafe = {metric: need for metric, need in needs.items() if need.fallible}
+    if safe and unsafe:
+        return safe, unsafe
+    ordered = sorted(needs.items(), key=lambda item: item[0].subject)
+    middle = len(ordered) // 2
+    return dict(ordered[:middle]), dict(ordered[middle:])
 
 
 def _collect(frame: DataFrame, query: Query) -> Measured:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from dq_dagster.sql.grammar import Grammar
 
 _NAMES = frozenset({Kind.WORD, Kind.QUOTED})
-# Keywords that Spark's own examples use as names of lambda variables.
-_VARIABLES = frozenset({"left", "right"})
+# Spark reads some of these as the session even where a lambda variable has the name; left and
+# right are what its own examples call such variables.
+_NO_VARIABLES = (SHAPING | CLOCKS | SESSION_NAMES | HIDDEN.keys()) - {"left", "right"}
 # dateadd(unit, amount, time): with fewer arguments the first one is an ordinary value.
 _ARGUMENTS_WITH_UNIT = 3
 
@@ -104,7 +105,7 @@ class Operands:
             self._findings.refuse(Refusal.spelling(token.text, what))
         elif self._is_ambiguous(token):
             self._findings.refuse(Refusal.session_name(token.text))
-        elif token.key not in CLOCKS:
+        elif token.key not in CLOCKS or self._cursor.at("."):
             self._findings.columns[name] = None
 
     def _is_ambiguous(self, token: Token) -> bool:
@@ -221,6 +222,6 @@ class Operands:
 
     def _variable(self) -> str:
         token = self._cursor.peek()
-        if token.kind not in _NAMES or token.key in SHAPING - _VARIABLES:
+        if token.kind not in _NAMES or token.key in _NO_VARIABLES:
             self._cursor.fail("the name of a lambda variable")
         return unquoted(self._cursor.step())

@@ -18,9 +18,11 @@ RULES = dq.RuleSet(
 CHECKS = dq.build_asset_checks(RULES)
 
 
+JOB = dg.define_asset_job(
+    "numbers_job", executor_def=dg.multiprocess_executor.configured({"max_concurrent": 1})
+)
+defs = dg.Definitions(assets=[numbers], asset_checks=CHECKS, jobs=[JOB])
+
+
 def make_job() -> dg.JobDefinition:
-    job = dg.define_asset_job(
-        "numbers_job", executor_def=dg.multiprocess_executor.configured({"max_concurrent": 1})
-    )
-    defs = dg.Definitions(assets=[numbers], asset_checks=CHECKS, jobs=[job])
     return defs.resolve_job_def("numbers_job")

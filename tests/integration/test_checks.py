@@ -75,7 +75,8 @@ def test_metadata_holds_numbers_bounds_and_metrics(spark: SparkSession) -> None:
 def test_several_columns_come_as_a_table(spark: SparkSession) -> None:
     found = check(spark, ROWS, SCHEMA, [dq.ColumnNotEmpty(columns=["id", "amount"])])
     evaluation = found["column_not_empty_id_amount"]
-    rows = [record.data for record in evaluation.metadata["dq/columns"].records]  # type: ignore[union-attr]
+    table: Any = evaluation.metadata["dq/columns"]
+    rows = [record.data for record in table.records]
     assert [(row["column"], row["status"], row["observed"]) for row in rows] == [
         ("id", "Ok", 0),
         ("amount", "Error", 1),

@@ -100,16 +100,17 @@ def predicate(random: Random, column: str, kind: str) -> str:
     """A predicate on that column."""
     choices = _OF_ANY + _BY_KIND.get(kind, ())
     template, meaning = random.choice(choices)
-    return _say(template, column, meaning)
+    return say(template, column, meaning)
 
 
 def row_filter(random: Random) -> str:
     """A filter on row numbers: some leave everything, some nothing."""
     template, meaning = random.choice(_OF_ROWS)
-    return _say(template, NUMBER, meaning)
+    return say(template, NUMBER, meaning)
 
 
-def _say(template: str, column: str, meaning: Meaning) -> str:
+def say(template: str, column: str, meaning: Meaning) -> str:
+    """The predicate as text; its meaning is remembered for ``answer``."""
     text = template.replace("{c}", quoted(column))
     _SAID[text] = lambda row: meaning(row[column])
     return text

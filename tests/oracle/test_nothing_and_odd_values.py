@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pytest
 
@@ -12,6 +12,7 @@ from dq_dagster.rules.catalogue import RULE_TYPES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+Policy: TypeAlias = Literal["pass", "warn", "error"]
 NAN, INF = float("nan"), float("inf")
 
 # The number column is n, the text column t.
@@ -49,27 +50,27 @@ RULES: dict[str, dict[str, Any]] = {
     "row_dq": {"expectation": "n > 0"},
 }
 
-E, O, X = "Empty", "Ok", "Error"
+E, K, X = "Empty", "Ok", "Error"
 EXPECTED: dict[str, list[str]] = {
     # rule                           null none blank filtered nan inf -inf
-    "column_min_in_range":           [E,   E,   E,    E,       X,  O,  X],
-    "column_max_in_range":           [E,   E,   E,    E,       X,  X,  O],
+    "column_min_in_range":           [E,   E,   E,    E,       X,  K,  X],
+    "column_max_in_range":           [E,   E,   E,    E,       X,  X,  K],
     "column_avg_in_range":           [E,   E,   E,    E,       X,  X,  X],
     "column_sum_in_range":           [E,   E,   E,    E,       X,  X,  X],
     "column_stddev_in_range":        [E,   E,   E,    E,       X,  X,  X],
-    "column_not_empty":              [X,   E,   X,    E,       O,  O,  O],
-    "column_empty":                  [O,   E,   O,    E,       X,  X,  X],
+    "column_not_empty":              [X,   E,   X,    E,       K,  K,  K],
+    "column_empty":                  [K,   E,   K,    E,       X,  X,  X],
     "column_values_in_set":          [E,   E,   E,    E,       X,  X,  X],
-    "column_values_not_in_set":      [E,   E,   E,    E,       O,  O,  O],
-    "column_values_in_range":        [E,   E,   E,    E,       X,  O,  X],
+    "column_values_not_in_set":      [E,   E,   E,    E,       K,  K,  K],
+    "column_values_in_range":        [E,   E,   E,    E,       X,  K,  X],
     "column_value_lengths_in_range": [E,   E,   E,    E,       X,  X,  X],
     "column_values_match":           [E,   E,   E,    E,       X,  X,  X],
     "column_values_not_match":       [E,   E,   E,    E,       X,  X,  X],
     # A number of rows is always there, and it may be 0.
-    "record_count_in_range":         [O,   X,   O,    X,       O,  O,  O],
-    "column_count_in_range":         [O,   O,   O,    O,       O,  O,  O],
+    "record_count_in_range":         [K,   X,   K,    X,       K,  K,  K],
+    "column_count_in_range":         [K,   K,   K,    K,       K,  K,  K],
     # A predicate in SQL means what it means to Spark: NULL fails, and NaN > 0.
-    "row_dq":                        [X,   E,   X,    E,       O,  O,  X],
+    "row_dq":                        [X,   E,   X,    E,       K,  K,  X],
 }  # fmt: skip
 
 
@@ -87,7 +88,7 @@ def test_every_rule_on_odd_values(spark: SparkSession, scenario: str) -> None:
 
 @pytest.mark.parametrize(("policy", "status"), [("warn", "Warning"), ("error", "Error")])
 def test_empty_counts_as_what_the_rule_set_says(
-    spark: SparkSession, policy: str, status: str
+    spark: SparkSession, policy: Policy, status: str
 ) -> None:
     outcomes = _judge(spark, "none", on_empty=policy)
     column = list(SCENARIOS).index("none")
@@ -109,14 +110,13 @@ def test_messages_name_what_is_odd(spark: SparkSession) -> None:
     assert "'n' has no value" in null["column_values_in_set"].message
 
 
-def _judge(
-    spark: SparkSession, scenario: str, on_empty: str = "pass"
-) -> dict[str, dq.Outcome]:
+def _judge(spark: SparkSession, scenario: str, on_empty: Policy = "pass") -> dict[str, dq.Outcome]:
     rows = [(number, *values) for number, values in enumerate(SCENARIOS[scenario])]
     frame = spark.createDataFrame(rows, "id int, n double, t string")
     rules = [_rule(kind, fields, scenario) for kind, fields in RULES.items()]
+    blank = scenario == "blank"
     rule_set = dq.RuleSet(
-        asset="odd", rules=rules, on_empty=on_empty, empty_includes_blank=scenario == "blank"
+        asset="odd", rules=tuple(rules), on_empty=on_empty, empty_includes_blank=blank
     )
     return {outcome.rule.type: outcome for outcome in dq.evaluate(frame, rule_set)}
 

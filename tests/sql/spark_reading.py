@@ -78,7 +78,7 @@ def _nodes(part: Any) -> Iterator[Node]:
 
 
 def _kind(node: Node) -> str:
-    return str(node["class"]).rsplit(".", 1)[-1]
+    return str(node["class"]).rsplit(".", 1)[-1].split("$")[0]
 
 
 def _names(nodes: list[tuple[str, Node]], wanted: str) -> frozenset[str]:

@@ -1,0 +1,21 @@
+"""`dq-dagster`: what can be done with rules without writing Python."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from dq_dagster.rules.json_schema import json_schema
+
+
+@click.group()
+@click.version_option(package_name="dq_dagster")
+def main() -> None:
+    """Data-quality rules for Dagster and Spark."""
+
+
+@main.command()
+def schema() -> None:
+    """Print the JSON Schema of rules files, for editors that complete and check YAML."""
+    click.echo(json.dumps(json_schema(), indent=2))
