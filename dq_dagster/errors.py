@@ -80,6 +80,11 @@ class Unmeasurable(RuleFailure):
         )
 
     @classmethod
+    def broken(cls, error: Exception) -> Unmeasurable:
+        # The text of an unforeseen error may quote data; its class does not.
+        return cls(f"The rule could not be judged: {type(error).__name__} was raised.")
+
+    @classmethod
     def too_close(cls, what: str, column: str) -> Unmeasurable:
         return cls(
             f"The {what} of '{column}' can not be told: its values are too large and too close "

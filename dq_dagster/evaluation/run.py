@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.errors import RuleFailure
+from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.judging.evidence import Evidence
@@ -73,6 +73,8 @@ def _outcome(rule: Rule, evidence: Evidence) -> Outcome:
         judgement = rule.judge(evidence)
     except RuleFailure as failure:
         judgement = Judgement.error(failure)
+    except Exception as error:  # noqa: BLE001 (one broken rule must not take the others down)
+        judgement = Judgement.error(Unmeasurable.broken(error))
     return Outcome.of(rule, judgement, metrics=_numbers(rule, evidence))
 
 

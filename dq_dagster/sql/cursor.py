@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.tokens import Kind, Refused, Token
 
@@ -45,9 +47,11 @@ class Cursor:
 
     def expect_kind(self, kind: Kind, expected: str) -> Token:
         """The next token, which must be of this kind."""
-        return self.step() if self.peek().kind is kind else self.fail(expected)
+        if self.peek().kind is not kind:
+            self.fail(expected)
+        return self.step()
 
-    def fail(self, expected: str) -> Token:
+    def fail(self, expected: str) -> NoReturn:
         """Stops reading, because the next token is not what grammar asks for."""
         token = self.peek()
         if token.kind is Kind.END:

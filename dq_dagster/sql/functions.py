@@ -12,10 +12,10 @@ from types import MappingProxyType
 
 _STRING = """
     ascii base64 bit_length btrim char char_length character_length chr collate collation
-    concat_ws contains decode elt encode endswith find_in_set format_number format_string
+    concat_ws contains decode elt encode endswith find_in_set format_number
     from_base32 initcap instr is_valid_utf8 jaro_winkler_similarity lcase left len length
     levenshtein locate lower lpad ltrim luhn_check make_valid_utf8 mask octet_length overlay
-    position printf quote replace right rpad rtrim sentences soundex split split_part startswith
+    position quote replace right rpad rtrim sentences soundex split split_part startswith
     substr substring substring_index to_base32 to_binary to_char to_number to_varchar translate
     trim try_to_binary try_to_number try_validate_utf8 ucase unbase64 upper
 """
@@ -77,6 +77,12 @@ HIGHER_ORDER = frozenset(
 #: Functions whose first of three arguments is a bare unit word: ``dateadd(DAY, 1, ts)``.
 UNIT_FIRST = frozenset(
     "date_add date_diff dateadd datediff timediff timestampadd timestampdiff".split()
+)
+
+#: Functions whose second argument says how large the result is: a few characters of text could
+#: otherwise exhaust the memory of the driver or an executor.
+SIZE_SECOND = frozenset(
+    "array_insert bround ceil ceiling floor format_number lpad round rpad".split()
 )
 
 #: Every function a row expression may call: deterministic, free of side effects, one row in and
@@ -211,7 +217,7 @@ _REFUSED_NAMES: tuple[tuple[Family, str], ...] = (
     ),
     (_RAISING, "assert_true raise_error validate_utf8"),
     (_KEYED, "aes_decrypt aes_encrypt hmac try_aes_decrypt"),
-    (_SIZED, "array_repeat repeat sequence space"),
+    (_SIZED, "array_repeat format_string printf repeat sequence space"),
     (
         _FOREIGN,
         """

@@ -11,6 +11,8 @@ MAX_NESTING = 40
 #: Operators on top of each other. Spark walks its tree by recursion and gives up, or crashes,
 #: somewhere above a thousand.
 MAX_HEIGHT = 200
+#: Digits of an argument that sets the size of a result.
+MAX_DIGITS = 4
 #: A text with more faults than this is not a rule with slips; the rest would add nothing.
 MAX_REFUSALS = 10
 

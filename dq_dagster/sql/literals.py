@@ -65,7 +65,8 @@ def _take_interval(cursor: Cursor) -> None:
         raise Refused(Refusal.spelling(word.text, problem))
     if amount.kind is Kind.STRING and cursor.take("to"):
         smaller = INTERVAL_RANGES.get(unit.key, frozenset())
-        _ = cursor.take_in(smaller) or cursor.fail("a smaller unit")
+        if not cursor.take_in(smaller):
+            cursor.fail("a smaller unit")
 
 
 def take_strings(cursor: Cursor) -> None:
@@ -113,5 +114,6 @@ def take_plain_type(cursor: Cursor) -> None:
 
 
 def _take_size(cursor: Cursor) -> None:
-    if not cursor.expect_kind(Kind.NUMBER, "a whole number").text.isdigit():
-        raise Refused(Refusal.spelling("(", "must be followed by whole numbers in a type"))
+    if not cursor.peek().text.isdigit():
+        cursor.fail("a whole number")
+    cursor.step()

@@ -102,6 +102,13 @@ class Refusal:
         )
 
     @classmethod
+    def size(cls, function: str, digits: int) -> Refusal:
+        return cls(
+            f"The second argument of {function}() sets the size of its result: write it as a whole "
+            f"number of at most {digits} digits."
+        )
+
+    @classmethod
     def star(cls) -> Refusal:
         return cls("'*' stands for all columns here: name the columns one by one.")
 

@@ -14,7 +14,7 @@ from dq_dagster.sql.grammar import Grammar
 from dq_dagster.sql.keywords import STATEMENT_STARTS
 from dq_dagster.sql.limits import MAX_LENGTH, MAX_NESTING
 from dq_dagster.sql.refusal import Refusal
-from dq_dagster.sql.tokens import Kind, Refused, Token, tokenise
+from dq_dagster.sql.tokens import NAMES, Kind, Refused, Token, tokenise
 
 
 def refusals(text: str) -> tuple[Refusal, ...]:
@@ -53,6 +53,6 @@ def _tokens(text: str) -> tuple[Token, ...]:
         raise Refused(Refusal.empty())
     if first.key in {"select", "with", "from"}:
         raise Refused(Refusal.subquery(text))
-    if first.key in STATEMENT_STARTS and second.kind in {Kind.WORD, Kind.QUOTED}:
+    if first.key in STATEMENT_STARTS and second.kind in NAMES:
         raise Refused(Refusal.statement(text))
     return tokens

@@ -25,6 +25,10 @@ class Kind(Enum):
     END = "end"
 
 
+#: Tokens that can be the name of something.
+NAMES = frozenset({Kind.WORD, Kind.QUOTED})
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A piece of the text; ``key`` is what grammar compares: lower case, nothing for literals."""
@@ -111,25 +115,22 @@ def tokenise(text: str) -> tuple[Token, ...]:
     tokens = []
     position = 0
     while position < len(text):
-        token = _token_at(text, position)
-        position = token.stop
-        if token.text.strip():
-            tokens.append(token)
+        match = _TOKEN.match(text, position)
+        if match is None or match.lastgroup == "outlaw":
+            raise Refused(_outlaw(match[0] if match else text[position]))
+        if match.lastgroup != "space":
+            tokens.append(_token(Kind(match.lastgroup), match[0], position))
+        position = match.end()
     return (*tokens, Token(Kind.END, "", "", len(text)))
 
 
-def _token_at(text: str, position: int) -> Token:
-    match = _TOKEN.match(text, position)
-    if match is None:
-        problem = _NO_NUMBER if text[position] in "0123456789" else _STRANGE
-        raise Refused(Refusal.spelling(text[position], problem))
-    if match.lastgroup == "outlaw":
-        raise Refused(Refusal.spelling(match[0], _OUTLAWED.get(match[0], _STRANGE)))
-    if match.lastgroup == "space":
-        return Token(Kind.SYMBOL, match[0], "", position)
-    kind = Kind(match.lastgroup)
-    key = match[0].lower() if kind in {Kind.WORD, Kind.SYMBOL} else ""
-    return Token(kind, match[0], key, position)
+def _token(kind: Kind, text: str, start: int) -> Token:
+    return Token(kind, text, text.lower() if kind in {Kind.WORD, Kind.SYMBOL} else "", start)
+
+
+def _outlaw(fragment: str) -> Refusal:
+    strange = _NO_NUMBER if fragment in "0123456789" else _STRANGE
+    return Refusal.spelling(fragment, _OUTLAWED.get(fragment, strange))
 
 
 def unquoted(token: Token) -> str:

@@ -20,7 +20,7 @@ from definitions import defs
 from dq_dagster.spark.java import ensure_java
 from examples.shop import report, resources, rules
 
-SPARK_LOG = resources.DATA / "spark.log"
+SPARK_LOG = resources.HOME / "spark.log"
 # Wide enough for the messages where the output is no terminal.
 WIDTH = 120
 # How the library names the step that checks an asset.

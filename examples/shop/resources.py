@@ -1,6 +1,7 @@
 """What the shop runs on: a quiet local Spark, a folder for its tables, and its size."""
 
 # No "from __future__ import annotations": Dagster reads the annotations of resources.
+import os
 from pathlib import Path
 
 import dagster as dg
@@ -8,8 +9,9 @@ from dagster_pyspark import LazyPySparkResource
 
 import dq_dagster as dq
 
-# Below the project whatever the working directory is.
-DATA = Path(__file__).resolve().parents[2] / "data"
+# The tables lie beside Dagster's records of them, so that both are always of the same run;
+# without such a place below the project, whatever the working directory is.
+HOME = Path(os.environ.get("DAGSTER_HOME") or Path(__file__).resolve().parents[2] / "data")
 
 pyspark = LazyPySparkResource(
     spark_config={
@@ -24,7 +26,7 @@ pyspark = LazyPySparkResource(
     }
 )
 
-io_manager = dq.SparkIOManager(pyspark=pyspark, path=str(DATA / "shop"))
+io_manager = dq.SparkIOManager(pyspark=pyspark, path=str(HOME / "shop"))
 
 
 class Shop(dg.ConfigurableResource[None]):

@@ -124,17 +124,20 @@ def test_observed_instants_are_told_in_the_session_zone(
     assert observed.astimezone(ZONE).fold == 1
 
 
-@pytest.mark.parametrize(
-    "bound", ["yesterday", "2024-13-01", "2024-02-30", 20240101, 1.5, True], ids=repr
-)
 @pytest.mark.parametrize("kind", ["date", "timestamp", "timestamp_ntz"])
-def test_bounds_that_are_no_time(spark: SparkSession, kind: str, bound: Any) -> None:
+def test_bounds_that_are_no_time(spark: SparkSession, kind: str) -> None:
     data = spark.createDataFrame([("2024-07-01",)], "s string").selectExpr(f"CAST(s AS {kind}) x")
+    bounds: list[Any] = ["yesterday", "2024-13-01", "2024-02-30", 20240101, 1.5, True]
     names = ("column_values_in_range", "column_min_in_range")
-    for outcome in dq.evaluate(data, [rule(n, columns="x", min=bound) for n in names]):
+    rules = [
+        rule(kind_of_rule, columns="x", min=bound, name=f"{kind_of_rule}_{n}")
+        for kind_of_rule in names
+        for n, bound in enumerate(bounds)
+    ]
+    for outcome in dq.evaluate(data, rules):
         assert outcome.status == "Error"
         assert "'x'" in outcome.message
-        assert f"of type {kind}" in outcome.message
+        assert kind.removesuffix("_ntz") in outcome.message
 
 
 def test_times_that_python_can_not_hold(spark: SparkSession) -> None:

@@ -55,8 +55,8 @@ def problems(**rule: Any) -> list[str]:
         (
             {"type": "record_count_in_range", "name": "n", "min": 3, "soft_max": 2},
             (
-                "rule 'n', asset 'orders': bounds must be ordered min <= soft_min <= soft_max <= max, "
-                "but 3 comes before 2."
+                "rule 'n', asset 'orders': bounds must be ordered "
+                "min <= soft_min <= soft_max <= max, but 3 comes before 2."
             ),
         ),
         (
@@ -106,9 +106,9 @@ def problems(**rule: Any) -> list[str]:
         (
             {"type": "row_dq", "name": "n", "expectation": "x in (select 1)"},
             (
-                "rule 'n', asset 'orders': field 'expectation': '(select 1)' is a subquery, while a row "
-                "expression sees only its own row: put the condition into a rule of type query_dq. "
-                "(A column of that name needs backquotes.)"
+                "rule 'n', asset 'orders': field 'expectation': '(select 1)' is a subquery, "
+                "while a row expression sees only its own row: put the condition into a rule of "
+                "type query_dq. (A column of that name needs backquotes.)"
             ),
         ),
         (

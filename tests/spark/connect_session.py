@@ -44,7 +44,7 @@ def main() -> None:
 
     builder = SparkSession.builder.remote("local[1]")
     session = builder.config("spark.sql.session.timeZone", sys.argv[1]).getOrCreate()
-    print(json.dumps(told(dq.evaluate(session.sql(TABLE), RULES))))
+    sys.stdout.write(json.dumps(told(dq.evaluate(session.sql(TABLE), RULES))))
     session.stop()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from dq_dagster.sql.functions import ALLOWED, HIGHER_ORDER, REFUSED, UNIT_FIRST
+from dq_dagster.sql.functions import ALLOWED, HIGHER_ORDER, REFUSED, SIZE_SECOND, UNIT_FIRST
 from dq_dagster.sql.keywords import SHAPING, STATEMENT_STARTS
 
 # Stands for the spaces within a literal or a name until the tokens are put together.
@@ -61,6 +61,8 @@ _OPERANDS = (
     "case when {boolean} then {boolean} end",
     "case {value} when 1 then 2 else {boolean} end",
     "extract ( year from {value} )",
+    "lpad ( {value} , 3 , {value} )",
+    "round ( {value} , - 2 )",
     "dateadd ( day , {value} , {value} )",
     "{higher_order} ( {value} , {variables} -> v + {boolean} )",
 )
@@ -159,7 +161,7 @@ class Expressions:
         )
 
     def _call(self, depth: int) -> str:
-        ordinary = ALLOWED - HIGHER_ORDER - UNIT_FIRST - {"extract"}
+        ordinary = ALLOWED - HIGHER_ORDER - UNIT_FIRST - SIZE_SECOND - {"extract"}
         pool = ordinary if self._rng.random() < 0.95 else REFUSED
         arguments = self._rng.choice(("", self._list(depth), self._list(depth)))
         return f"{self._rng.choice(sorted(pool))} ( {arguments} )"

@@ -13,7 +13,10 @@ from pyspark.sql import SparkSession
 Node = dict[str, Any]
 
 #: Spark checks the values of literals while it parses; they are none of the front door's business.
-_BAD_LITERALS = frozenset({"INVALID_TYPED_LITERAL", "INVALID_NUMERIC_LITERAL_RANGE"})
+_BAD_LITERALS = frozenset(
+    # The last one is about intervals such as ``interval 'one' day``.
+    {"INVALID_TYPED_LITERAL", "INVALID_NUMERIC_LITERAL_RANGE", "_LEGACY_ERROR_TEMP_0026"}
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,16 @@ class SparkParser:
         literals = map(vocabulary.getLiteralName, range(vocabulary.getMaxTokenType() + 1))
         words = (literal.strip("'") for literal in literals if literal)
         return sorted(word.lower() for word in words if word.replace("_", "").isalpha())
+
+    def functions(self) -> dict[str, tuple[str, str]]:
+        """Each built-in function with its group and its documented examples."""
+        registry = self._jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry
+        known = registry.functionSet().iterator()
+        found = {}
+        while known.hasNext():
+            info = registry.builtin().lookupFunction(known.next()).get()
+            found[info.getName()] = (info.getGroup(), info.getExamples())
+        return found
 
 
 def _nodes(part: Any) -> Iterator[Node]:

@@ -27,8 +27,8 @@ HARMLESS_NODES = frozenset(
     Divide EqualNullSafe EqualTo GreaterThan GreaterThanOrEqual ILike In IntegralDivide IsNotNull
     IsNotUnknown IsNull IsUnknown LambdaFunction LessThan LessThanOrEqual Like LikeAll LikeAny
     Literal Lower Multiply Not NotLikeAll NotLikeAny Or RLike Remainder Subtract TimestampAdd
-    TimestampDiff UnaryMinus UnaryPositive UnresolvedAttribute UnresolvedExtractValue UnresolvedFunction
-    UnresolvedNamedLambdaVariable
+    TimestampDiff UnaryMinus UnaryPositive UnresolvedAttribute UnresolvedExtractValue
+    UnresolvedFunction UnresolvedNamedLambdaVariable
     """.split()
 )
 #: Operators that Spark's parser turns into calls.
@@ -68,6 +68,7 @@ def parser(spark: SparkSession) -> SparkParser:
 @pytest.fixture(scope="module")
 def orders(spark: SparkSession) -> DataFrame:
     schema = StructType.fromDDL(SCHEMA)
+    assert isinstance(schema, StructType)
     return spark.sql(ROWS).toDF(*schema.names).to(schema)
 
 
@@ -191,41 +192,28 @@ def test_spark_fills_in_settings_even_within_strings(spark: SparkSession) -> Non
     assert "${" in refusals(f"{text} = 'x'")[0].reason
 
 
-def functions_of_spark(spark: SparkSession) -> dict[str, tuple[str, str]]:
-    """Each built-in function with its group and its documented examples."""
-    registry = spark._jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry  # noqa: SLF001
-    known = registry.functionSet().iterator()
-    found = {}
-    while known.hasNext():
-        info = registry.builtin().lookupFunction(known.next()).get()
-        found[info.getName()] = (info.getGroup(), info.getExamples())
-    return found
-
-
-def test_only_row_functions_of_spark_are_allowed(spark: SparkSession) -> None:
-    found = functions_of_spark(spark)
+def test_only_row_functions_of_spark_are_allowed(parser: SparkParser) -> None:
+    found = parser.functions()
     # Spark's grammar knows these by itself.
     assert ALLOWED - set(found) == {"timediff", "timestampadd", "timestampdiff"}
     groups = {found[name][0] for name in ALLOWED - {"typeof"} if name in found}
     assert groups.isdisjoint({"agg_funcs", "window_funcs", "generator_funcs", "misc_funcs"})
 
 
-def test_every_other_function_of_spark_is_refused(spark: SparkSession) -> None:
+def test_every_other_function_of_spark_is_refused(parser: SparkParser) -> None:
     families = {"agg_funcs": AGGREGATE, "window_funcs": WINDOW, "generator_funcs": GENERATOR}
-    for name, (group, _) in functions_of_spark(spark).items():
+    for name, (group, _) in parser.functions().items():
         if name.isidentifier() and name not in ALLOWED | {"not"}:
             assert refusals(f"{name}(a, b)") != ()
         if group in families:
             assert REFUSED[name] is families[group]
 
 
-def test_the_examples_of_allowed_functions_are_accepted(
-    spark: SparkSession, parser: SparkParser
-) -> None:
+def test_the_examples_of_allowed_functions_are_accepted(parser: SparkParser) -> None:
     # Written with keywords between the arguments, as operators, or with long intervals.
     spelled_otherwise = re.compile(r"\b(from|placing|in|collate|hours)\b| >>|<<", re.IGNORECASE)
     accepted = 0
-    for name, (_, examples) in functions_of_spark(spark).items():
+    for name, (_, examples) in parser.functions().items():
         for text in re.findall(r"> SELECT (.*?);\s*$", examples, re.MULTILINE | re.DOTALL):
             if name in ALLOWED - CLOCKS and not spelled_otherwise.search(text):
                 example = text.replace("_FUNC_", name)

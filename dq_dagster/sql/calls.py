@@ -1,0 +1,166 @@
+"""Calls of functions, casts and lambdas in a row expression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dq_dagster.sql.functions import (
+    AGGREGATE,
+    ALLOWED,
+    HIGHER_ORDER,
+    REFUSED,
+    SIZE_SECOND,
+    UNIT_FIRST,
+    WINDOW,
+)
+from dq_dagster.sql.keywords import (
+    ARGUMENT_UNITS,
+    CALL_SUFFIXES,
+    CLOCKS,
+    HIDDEN,
+    SESSION_NAMES,
+    SHAPING,
+)
+from dq_dagster.sql.limits import MAX_DIGITS, bounded
+from dq_dagster.sql.literals import take_type
+from dq_dagster.sql.refusal import Refusal
+from dq_dagster.sql.subquery import take_subquery
+from dq_dagster.sql.tokens import NAMES, Kind, Refused, Token, unquoted
+
+if TYPE_CHECKING:
+    from dq_dagster.sql.cursor import Cursor
+    from dq_dagster.sql.findings import Findings
+    from dq_dagster.sql.grammar import Grammar
+
+# dateadd(unit, amount, time): with fewer arguments the first one is an ordinary value.
+_ARGUMENTS_WITH_UNIT = 3
+# Spark reads some of these as the session even where a lambda variable has the name; left and
+# right are what its own examples call such variables.
+_NO_VARIABLES = (SHAPING | CLOCKS | SESSION_NAMES | HIDDEN.keys()) - {"left", "right"}
+
+
+class Calls:
+    """Reads whatever is a word in front of a bracket; arguments go back to the grammar."""
+
+    def __init__(self, cursor: Cursor, findings: Findings, grammar: Grammar) -> None:
+        self._cursor = cursor
+        self._findings = findings
+        self._grammar = grammar
+
+    def call(self) -> int:
+        """A function and its arguments, or a cast."""
+        name = self._cursor.step()
+        if name.key in {"cast", "try_cast"}:
+            return self._cast()
+        if name.key not in ALLOWED:
+            self._cursor.skip_bracket()
+            self._refuse(name)
+            return 1
+        height = bounded(1 + self._arguments(name.key))
+        if self._cursor.peek().key in CALL_SUFFIXES:
+            self._refuse(name)
+        return height
+
+    def _refuse(self, name: Token) -> None:
+        """Says why a call is refused; the cursor is behind its bracket."""
+        cursor = self._cursor
+        family = REFUSED.get(name.key)
+        while suffix := cursor.take_in(CALL_SUFFIXES):
+            family = WINDOW if suffix.key == "over" else family or AGGREGATE
+            cursor.take("group", "nulls")
+            if cursor.at("("):
+                cursor.skip_bracket()
+            elif suffix.key == "over":
+                cursor.step()
+        if name.kind is Kind.QUOTED:
+            self._findings.refuse(Refusal.named_function(name.text))
+        elif family:
+            self._findings.refuse(Refusal.of_family(cursor.since(name), family))
+        else:
+            self._findings.refuse(Refusal.unknown_function(name.text, ALLOWED))
+
+    def _cast(self) -> int:
+        self._cursor.expect("(")
+        height = self._grammar.expression()
+        self._cursor.expect("as")
+        take_type(self._cursor)
+        self._cursor.expect(")")
+        return bounded(1 + height)
+
+    def _arguments(self, function: str) -> int:
+        cursor = self._cursor
+        if take_subquery(cursor, self._findings):
+            return 1
+        with_unit = function in UNIT_FIRST and cursor.arguments() == _ARGUMENTS_WITH_UNIT
+        cursor.expect("(")
+        # Spark reads current_date(a) as current_date with an alias, so clocks have no arguments.
+        if cursor.at(")") or function in CLOCKS:
+            height = 0
+        elif function == "extract":
+            height = self._extracted()
+        else:
+            height = self._listed(function, with_unit=with_unit)
+        if not cursor.take(")"):
+            cursor.fail("a comma or the end of the arguments")
+        return height
+
+    def _extracted(self) -> int:
+        """``extract(year FROM ts)``."""
+        if self._cursor.peek().kind not in NAMES:
+            self._cursor.fail("a field like YEAR")
+        self._cursor.step()
+        self._cursor.expect("from")
+        return self._grammar.value()
+
+    def _listed(self, function: str, *, with_unit: bool) -> int:
+        cursor = self._cursor
+        if with_unit and not cursor.take_in(ARGUMENT_UNITS):
+            cursor.fail("a unit like DAY")
+        heights = [1 if with_unit else self._argument(function)]
+        if function in SIZE_SECOND and cursor.take(","):
+            self._size(function)
+        while cursor.take(","):
+            heights.append(self._argument(function))
+        return max(heights)
+
+    def _size(self, function: str) -> None:
+        """The argument that sets the size of the result: a small number, written as such."""
+        cursor = self._cursor
+        if function == "format_number" and cursor.peek().kind is Kind.STRING:
+            cursor.step()
+            return
+        cursor.take("-")
+        size = cursor.step().text
+        if not size.isdigit() or len(size) > MAX_DIGITS:
+            raise Refused(Refusal.size(function, MAX_DIGITS))
+
+    def _argument(self, function: str) -> int:
+        cursor = self._cursor
+        behind = cursor.after_bracket() if cursor.at("(") else cursor.peek(1)
+        if behind.key != "->":
+            return self._grammar.expression()
+        if function not in HIGHER_ORDER:
+            problem = f"makes a lambda, and {function}() takes none"
+            raise Refused(Refusal.spelling("->", problem))
+        return self._lambda()
+
+    def _lambda(self) -> int:
+        cursor = self._cursor
+        if cursor.take("("):
+            names = [self._variable()]
+            cursor.expect(",")
+            names.append(self._variable())
+            while cursor.take(","):
+                names.append(self._variable())
+            cursor.expect(")")
+        else:
+            names = [self._variable()]
+        cursor.expect("->")
+        with self._findings.variables(names):
+            return bounded(1 + self._grammar.expression())
+
+    def _variable(self) -> str:
+        token = self._cursor.peek()
+        if token.kind not in NAMES or token.key in _NO_VARIABLES:
+            self._cursor.fail("the name of a lambda variable")
+        return unquoted(self._cursor.step())

@@ -1,0 +1,278 @@
+"""The example shop: a real run of its job, and what its checks say about the planted defects."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dagster as dg
+import pytest
+from rich.console import Console
+
+import dq_dagster as dq
+from definitions import defs
+from dq_dagster.rules.catalogue import RULE_TYPES
+from examples.shop import data, demo, rules
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+RULE_SETS = {rule_set.asset_name: rule_set for rule_set in rules.RULE_SETS}
+
+
+class Defect(NamedTuple):
+    """A row of the table in the docstring of examples/shop/data.py."""
+
+    table: str
+    rows: str
+    check: str
+    status: str
+
+
+def planted() -> list[Defect]:
+    lines = (data.__doc__ or "").splitlines()
+    rule = next(line for line in lines if line.startswith("---"))
+    ends = [len(dashes) for dashes in rule.split("  ")]
+    starts = [sum(ends[:n]) + 2 * n for n in range(4)]
+    below = lines[lines.index(rule) + 1 :]
+    return [
+        Defect(*(line[start : start + end].strip() for start, end in zip(starts, ends, strict=False)))
+        for line in below
+    ]
+
+
+DEFECTS = planted()
+
+
+@dataclass(frozen=True)
+class ShopRun:
+    result: dg.ExecuteInProcessResult
+    folder: Path
+    progress: str
+
+    def evaluation(self, asset: str, check: str) -> dg.AssetCheckEvaluation:
+        return next(
+            evaluation
+            for evaluation in self.result.get_asset_check_evaluations()
+            if evaluation.asset_key == dg.AssetKey(asset) and evaluation.check_name == check
+        )
+
+    def metadata(self, asset: str, check: str) -> dict[str, Any]:
+        return {k: v.value for k, v in self.evaluation(asset, check).metadata.items()}
+
+
+def resources(folder: Path, *, repaired: bool = False) -> dict[str, Any]:
+    return {
+        "shop": {"config": {"orders": 600, "repaired": repaired}},
+        "io_manager": {"config": {"path": str(folder)}},
+        # The session of the tests stays as it is.
+        "pyspark": {"config": {"spark_config": {}}},
+    }
+
+
+@pytest.fixture(scope="module")
+def shop(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> ShopRun:
+    folder = tmp_path_factory.mktemp("shop")
+    output = io.StringIO()
+    with dg.DagsterInstance.ephemeral() as instance:
+        console = Console(file=output, width=120)
+        result = demo.run(instance, console, resources=resources(folder))
+    return ShopRun(result, folder, output.getvalue())
+
+
+@pytest.fixture(scope="module")
+def tables(shop: ShopRun, spark: SparkSession) -> dict[str, DataFrame]:
+    names = ("customers", "products", "orders", "payments")
+    return {name: spark.read.parquet(str(shop.folder / name)) for name in names}
+
+
+@pytest.fixture(scope="module")
+def planted_rows(tables: dict[str, DataFrame]) -> dict[Defect, int]:
+    by_table = defaultdict(list)
+    for defect in DEFECTS:
+        by_table[defect.table].append(defect)
+    found: dict[Defect, int] = {}
+    for table, defects in by_table.items():
+        counts = [f"count_if({defect.rows})" for defect in defects]
+        found |= zip(defects, tables[table].selectExpr(*counts).collect()[0], strict=True)
+    return found
+
+
+def test_the_definitions_load() -> None:
+    dg.Definitions.validate_loadable(defs)
+    assert defs.executor is dg.in_process_executor
+    schedule = defs.resolve_schedule_def("shop_every_morning")
+    assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
+
+
+def test_the_rules_show_every_type() -> None:
+    used = {rule.type for rule_set in rules.RULE_SETS for rule in rule_set.rules}
+    assert used == set(RULE_TYPES)
+
+
+def test_the_rules_show_every_outcome(shop: ShopRun) -> None:
+    evaluations = shop.result.get_asset_check_evaluations()
+    statuses = {str(evaluation.metadata["dq/status"].value) for evaluation in evaluations}
+    assert statuses == {"Ok", "Warning", "Error", "Empty"}
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.check)
+def test_every_planted_defect_is_found(
+    defect: Defect, shop: ShopRun, planted_rows: dict[Defect, int]
+) -> None:
+    found = shop.metadata(defect.table, defect.check)
+    assert found["dq/status"] == defect.status
+    # Statistics, such as a minimum, count no rows.
+    if "dq/failed_rows" in found:
+        assert found["dq/failed_rows"] == planted_rows[defect] > 0
+
+
+@pytest.mark.parametrize("table", ["customers", "products", "orders", "payments"])
+def test_nothing_else_is_wrong(table: str, tables: dict[str, DataFrame]) -> None:
+    good = tables[table]
+    for defect in DEFECTS:
+        if defect.table == table:
+            good = good.where(f"NOT ({defect.rows})")
+    outcomes = dq.evaluate(good, RULE_SETS[table])
+    # What is missing as a whole can not be put right by leaving rows out.
+    assert [outcome.rule.name for outcome in outcomes if not outcome.ok] == (
+        ["paypal_amounts"] if table == "payments" else []
+    )
+
+
+def test_there_are_nineteen_defects() -> None:
+    assert len(DEFECTS) == len({defect.check for defect in DEFECTS}) == 19
+
+
+@pytest.mark.parametrize(
+    ("asset", "check", "severity", "description"),
+    [
+        (
+            "payments",
+            "never_more_than_ordered",
+            "ERROR",
+            "2 of 432 rows (0.46 %) do not meet 'paid_amount <= order_amount' (none allowed).",
+        ),
+        (
+            "customers",
+            "email_given",
+            "WARN",
+            "3 of 120 rows (2.5 %) have no 'email' (at most 5 % allowed, ideally at most 1 %).",
+        ),
+        (
+            "products",
+            "lowest_price",
+            "ERROR",
+            "The minimum of 'price' is 0.00, below the minimum of 0.01.",
+        ),
+        (
+            "orders",
+            "quantity_in_range",
+            "ERROR",
+            "2 of 600 values (0.33 %) of 'quantity' are outside the range "
+            "(at least 1 and at most 100, ideally at most 20).",
+        ),
+    ],
+)
+def test_what_a_failed_check_says(
+    asset: str, check: str, severity: str, description: str, shop: ShopRun
+) -> None:
+    evaluation = shop.evaluation(asset, check)
+    assert not evaluation.passed
+    assert evaluation.severity.value == severity
+    assert evaluation.description == description
+
+
+def test_what_a_check_records(shop: ShopRun) -> None:
+    recorded = shop.metadata("payments", "never_more_than_ordered")
+    assert recorded["dq/status"] == "Error"
+    assert recorded["dq/type"] == "row_dq"
+    assert recorded["dq/rows"] == 432
+    assert recorded["dq/failed_rows"] == 2
+    assert recorded["dq/bounds"] == {"max": 0}
+
+
+def test_several_columns_are_recorded_one_by_one(shop: ShopRun) -> None:
+    recorded = shop.metadata("orders", "usual_amounts")
+    assert set(recorded["dq/observed"]) == {"amount", "unit_price"}
+    assert [record.data["column"] for record in recorded["dq/columns"]] == ["amount", "unit_price"]
+
+
+def test_nothing_to_judge_passes_as_empty(shop: ShopRun) -> None:
+    evaluation = shop.evaluation("customers", "vat_number_shape")
+    assert evaluation.passed
+    assert evaluation.metadata["dq/status"].value == "Empty"
+
+
+def test_nothing_to_judge_is_a_warning_where_the_rule_says_so(shop: ShopRun) -> None:
+    evaluation = shop.evaluation("payments", "paypal_amounts")
+    assert not evaluation.passed
+    assert evaluation.severity is dg.AssetCheckSeverity.WARN
+    assert "method = 'paypal'" in str(evaluation.description)
+
+
+def test_a_broken_blocking_rule_keeps_downstream_from_being_built(shop: ShopRun) -> None:
+    assert not shop.result.success
+    events = shop.result.get_asset_materialization_events()
+    built = {event.asset_key.to_user_string() for event in events if event.asset_key}
+    assert built == {"customers", "products", "orders", "payments", "daily_revenue"}
+
+
+def test_repaired_payments_let_downstream_be_built(shop: ShopRun) -> None:
+    result = defs.resolve_job_def("shop_job").execute_in_process(
+        run_config={"resources": resources(shop.folder, repaired=True)},
+        asset_selection=[dg.AssetKey("payments"), dg.AssetKey("settlements")],
+    )
+    assert result.success
+    checks = {
+        evaluation.check_name: evaluation.passed
+        for evaluation in result.get_asset_check_evaluations()
+        if evaluation.asset_key == dg.AssetKey("settlements")
+    }
+    assert checks == {"record_count_in_range": True, "nothing_overpaid": True}
+
+
+def test_the_session_keeps_its_settings(shop: ShopRun, spark: SparkSession) -> None:
+    assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York"
+
+
+def test_the_demo_tells_how_far_it_is(shop: ShopRun) -> None:
+    lines = [line.split("s  ", 1)[1] for line in shop.progress.splitlines()]
+    assert "customers: built" in lines
+    assert "customers: checked, 2 Error, 3 Warning, 1 Empty, 4 Ok" in lines
+    assert "payments: checked, 2 Error, 1 Warning, 5 Ok" in lines
+
+
+def test_the_demo_ends_with_a_table(shop: ShopRun) -> None:
+    output = io.StringIO()
+    code = demo.show(shop.result, Console(file=output, width=120), saved=True)
+    text = output.getvalue()
+    assert code == 0
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 120
+    assert text.split()[:5] == ["asset", "check", "status", "observed", "message"]
+    assert "42 checks: 10 Error, 10 Warning, 1 Empty, 19 Ok, 2 NotComputed" in text
+    assert "Not run: settlements was not built." in text
+    assert "payments.never_more_than_ordered is a blocking rule, and it is broken" in text
+    assert "./dev ui" in text
+
+
+def test_the_demo_says_when_nothing_was_saved(shop: ShopRun) -> None:
+    output = io.StringIO()
+    demo.show(shop.result, Console(file=output, width=120), saved=False)
+    assert "Nothing was saved" in output.getvalue()
+    assert "./dev ui" not in output.getvalue()
+
+
+def test_the_demo_tells_a_crash_from_a_broken_rule(spark: SparkSession, tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    output = io.StringIO()
+    console = Console(file=output, width=120)
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = demo.run(instance, console, resources=resources(in_the_way))
+    assert demo.show(result, console, saved=True) == 1
+    assert "customers could not be built" in output.getvalue()

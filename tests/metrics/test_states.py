@@ -1,0 +1,250 @@
+"""States merge to the state of all rows, for any split and any order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from functools import reduce
+from random import Random
+from typing import Any, Literal, TypeVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dq_dagster.metrics.metric import ColumnAvg, ColumnStddev, ColumnSum
+from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total
+
+S = TypeVar("S", bound=State)
+
+steady = settings(derandomize=True, deadline=None, max_examples=100, database=None)
+seeds = st.integers(0, 2**32)
+ZONES = [UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-5, minutes=-30))]
+
+
+def merged(values: Sequence[Any], state: Callable[[Sequence[Any]], S], seed: int) -> S:
+    """Splits the values at random, empty parts included, and merges the parts in random order."""
+    random = Random(seed)
+    parts: list[list[Any]] = [[] for _ in range(random.randint(1, 6))]
+    for value in values:
+        random.choice(parts).append(value)
+    states = [state(part) for part in parts]
+    while len(states) > 1:
+        # Neighbours or not, left or right first: any tree of merges.
+        one, other = (states.pop(random.randrange(len(states))) for _ in range(2))
+        states.append(one.merge(other))
+    return states[0]
+
+
+# --- counts and sums ----------------------------------------------------------------------------
+
+
+def total(values: Sequence[Any]) -> Total:
+    exact = reduce(EXACT.add, values, Decimal(0)) if _decimal(values) else sum(values)
+    return Total(len(values), exact)
+
+
+def _decimal(values: Sequence[Any]) -> bool:
+    return bool(values) and isinstance(values[0], Decimal)
+
+
+def float_total(values: Sequence[float]) -> Total:
+    return Total(len(values), sum(values, 0.0), sum(map(math.isinf, values)))
+
+
+@steady
+@given(st.lists(st.integers()), seeds)
+def test_tallies(values: list[int], seed: int) -> None:
+    assert merged(values, lambda part: Tally(len(part)), seed) == Tally(len(values))
+
+
+@steady
+@given(st.lists(st.integers(-(2**63), 2**63 - 1)), seeds)
+def test_totals_of_longs_are_exact(values: list[int], seed: int) -> None:
+    assert merged(values, total, seed) == Total(len(values), sum(values))
+
+
+@steady
+@given(st.lists(st.decimals(-(10**20) + 1, 10**20 - 1, places=18)), seeds)
+def test_totals_of_decimals_are_exact(values: list[Decimal], seed: int) -> None:
+    found = merged(values, total, seed)
+    assert found.count == len(values)
+    assert found.total is not None
+    assert Fraction(found.total) == sum(map(Fraction, values), Fraction(0))
+
+
+@steady
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1), seeds)
+def test_totals_of_doubles_are_close(values: list[float], seed: int) -> None:
+    found = merged(values, float_total, seed)
+    assert isinstance(found.total, float)
+    exact = sum(map(Fraction, values), Fraction(0))
+    size = sum((abs(Fraction(value)) for value in values), Fraction(0))
+    assert abs(Fraction(found.total) - exact) <= size / 10**12
+    assert not found.overflowed
+
+
+@steady
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=8), seeds)
+def test_totals_of_odd_doubles_never_look_fine(values: list[float], seed: int) -> None:
+    found = merged(values, float_total, seed)
+    kinds = {value for value in values if math.isinf(value)}
+    if any(map(math.isnan, values)) or len(kinds) == 2:
+        assert isinstance(found.total, float)
+        assert math.isnan(found.total)
+    elif kinds:
+        # The finite values may overflow to the other side on the way: then it is NaN.
+        assert found.total in kinds or math.isnan(found.total or 0.0)
+        assert found.infinite == sum(map(math.isinf, values))
+    else:
+        assert found.overflowed or math.isfinite(found.total or 0.0) or math.isnan(found.total or 0)
+
+
+@pytest.mark.parametrize(
+    ("states", "overflowed"),
+    [
+        ([Total(1, 1e308), Total(1, 1e308)], True),
+        ([Total(1, 1e308), Total(1, 0.5)], False),
+        ([Total(1, math.inf, 1), Total(1, 1e308)], False),
+        ([Total(1, 1), Total(1, None)], True),
+        ([Total(0, 0), Total(1, 5)], False),
+        ([Total(0, 0), Total(1, 0.5)], False),
+        ([Total(0, 0), Total(1, Decimal("0.5"))], False),
+    ],
+)
+def test_overflow_survives_merging(states: list[Total], overflowed: bool) -> None:
+    for ordered in (states, states[::-1]):
+        assert reduce(Total.merge, ordered).overflowed is overflowed
+
+
+@steady
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
+def test_sums_and_means_of_longs(values: list[int]) -> None:
+    assert ColumnSum("x").value(total(values)) == sum(values)
+    mean = ColumnAvg("x").value(total(values))
+    assert mean is not None
+    exact = Fraction(sum(values), len(values))
+    assert abs(Fraction(mean) - exact) <= abs(exact) * Fraction(1, 2**52)
+
+
+# --- extremes -----------------------------------------------------------------------------------
+
+moments = st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1))  # noqa: DTZ001 (zones come below)
+ORDERED: dict[str, st.SearchStrategy[Any]] = {
+    "bool": st.booleans(),
+    "int": st.integers(),
+    "float": st.floats(allow_nan=False),
+    "decimal": st.decimals(allow_nan=False, allow_infinity=False),
+    "str": st.text(),
+    "bytes": st.binary(),
+    "date": st.dates(),
+    "naive datetime": moments,
+    "aware datetime": st.builds(
+        lambda moment, zone: moment.replace(tzinfo=zone), moments, st.sampled_from(ZONES)
+    ),
+}
+
+
+def extreme(side: Literal["min", "max"]) -> Callable[[Sequence[Any]], Extreme]:
+    choose: Callable[[list[Any]], Any] = min if side == "min" else max
+
+    def state(values: Sequence[Any]) -> Extreme:
+        there = [value for value in values if value is not None]
+        nan = next((value for value in there if value != value), None)  # noqa: PLR0124
+        return Extreme(side, nan if nan is not None else choose(there) if there else None)
+
+    return state
+
+
+@pytest.mark.parametrize("side", ["min", "max"])
+@pytest.mark.parametrize("kind", ORDERED)
+def test_extremes(kind: str, side: Literal["min", "max"]) -> None:
+    @steady
+    @given(st.lists(st.none() | ORDERED[kind]), seeds)
+    def check(values: list[Any], seed: int) -> None:
+        found = merged(values, extreme(side), seed)
+        assert found.side == side
+        assert found.value == extreme(side)(values).value
+
+    check()
+
+
+@pytest.mark.parametrize("side", ["min", "max"])
+@pytest.mark.parametrize("place", range(4))
+def test_one_nan_makes_the_extreme_nan(place: int, side: Literal["min", "max"]) -> None:
+    values: list[Any] = [1.0, -math.inf, None]
+    values.insert(place, math.nan)
+    for seed in range(20):
+        found = merged(values, extreme(side), seed).value
+        assert isinstance(found, float)
+        assert math.isnan(found)
+
+
+def test_extremes_of_instants_in_the_hour_that_is_there_twice() -> None:
+    first, second = (datetime(2024, 11, 3, hour, 30, tzinfo=UTC) for hour in (5, 6))
+    for states in ((first, second), (second, first)):
+        one, other = (Extreme("max", moment) for moment in states)
+        assert one.merge(other).value == second
+
+
+@pytest.mark.parametrize("day", [date(1, 1, 1), date(9999, 12, 31)])
+def test_the_ends_of_the_calendar(day: date) -> None:
+    middle = Extreme("min", date(2024, 1, 1))
+    assert middle.merge(Extreme("min", day)).value == min(day, date(2024, 1, 1))
+
+
+# --- moments ------------------------------------------------------------------------------------
+
+
+def moments_of(values: Sequence[float]) -> Moments:
+    """Exact, so that what is off comes from merging."""
+    if not values:
+        return Moments(0, 0.0, 0.0)
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact, Fraction(0)) / len(exact)
+    squares = sum(((value - mean) ** 2 for value in exact), Fraction(0))
+    return Moments(len(values), float(mean), float(squares))
+
+
+def check_moments(values: Sequence[float], seed: int) -> None:
+    found, right = merged(values, moments_of, seed), moments_of(values)
+    assert found.count == right.count
+    largest = max(map(abs, values), default=0.0)
+    assert abs(found.mean - right.mean) <= 1e-14 * largest
+    # The mean of a part is off by a rounding of its size, and that enters the squares.
+    slack = 1e-12 * right.squares + 4 * len(values) * (largest * 2**-51) ** 2
+    slack += 1e-14 * largest * math.sqrt(right.squares * len(values))
+    assert abs(found.squares - right.squares) <= slack
+
+
+@steady
+@given(st.lists(st.floats(-1e6, 1e6)), seeds)
+def test_moments(values: list[float], seed: int) -> None:
+    check_moments(values, seed)
+
+
+@steady
+@given(st.lists(st.integers(-100, 100), min_size=2), seeds)
+def test_moments_far_from_zero(noise: list[int], seed: int) -> None:
+    values = [1e9 + number / 64 for number in noise]
+    check_moments(values, seed)
+    deviation = ColumnStddev("x").value(merged(values, moments_of, seed))
+    exact = moments_of([number / 64 for number in noise])
+    expected = math.sqrt(exact.squares / (exact.count - 1))
+    assert deviation == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("values", [[], [5.0]])
+def test_too_few_values_have_no_deviation(values: list[float]) -> None:
+    assert ColumnStddev("x").value(moments_of(values)) is None
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_odd_moments_stay_odd(odd: float) -> None:
+    # What Spark brings back for values of which one is odd.
+    strange = Moments(2, odd, math.nan)
+    for one, other in ((strange, moments_of([1.0])), (moments_of([1.0]), strange)):
+        assert math.isnan(one.merge(other).squares)
