@@ -85,6 +85,10 @@ class Unmeasurable(RuleFailure):
         return cls(f"The rule could not be judged: {type(error).__name__} was raised.")
 
     @classmethod
+    def not_bracketed(cls, column: str) -> Unmeasurable:
+        return cls(f"The median of '{column}' could not be found: the data changed meanwhile.")
+
+    @classmethod
     def too_close(cls, what: str, column: str) -> Unmeasurable:
         return cls(
             f"The {what} of '{column}' can not be told: its values are too large and too close "

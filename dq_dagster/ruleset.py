@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.rules.catalogue import parse_rule
-from dq_dagster.rules.column_rule import ColumnRule
 from dq_dagster.rules.fields import OnEmpty
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.rule import Rule
@@ -57,7 +56,12 @@ class RuleSet(BaseModel):
         ]
         if problems:
             raise DeclarationError([replace(p, asset=name) for p in problems])
-        self.__dict__["rules"] = tuple(self._with_defaults(rule) for rule in parsed)
+        self.__dict__["rules"] = tuple(
+            rule.with_defaults(
+                on_empty=self.on_empty, empty_includes_blank=self.empty_includes_blank
+            )
+            for rule in parsed
+        )
 
     @property
     def asset_path(self) -> tuple[str, ...]:
@@ -71,15 +75,6 @@ class RuleSet(BaseModel):
     @property
     def enabled_rules(self) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if rule.enabled)
-
-    def _with_defaults(self, rule: Rule) -> Rule:
-        """Fills in what the rule left to the rule set."""
-        update: dict[str, Any] = {}
-        if rule.on_empty is None:
-            update["on_empty"] = self.on_empty
-        if isinstance(rule, ColumnRule) and rule.empty_includes_blank is None:
-            update["empty_includes_blank"] = self.empty_includes_blank
-        return rule.model_copy(update=update) if update else rule
 
 
 def parse_all(rules: Iterable[Rule | Mapping[str, Any]], problems: list[Problem]) -> list[Rule]:

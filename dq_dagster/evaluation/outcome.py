@@ -22,6 +22,7 @@ class Outcome:
     message: str
     observed: Any = None
     bounds: Mapping[str, Any] = field(default_factory=dict)
+    expected: str = ""
     rows: int | None = None
     failed_rows: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class Outcome:
             message=_with_filter(judgement.message, rule.where),
             observed=judgement.observed,
             bounds=judgement.bounds,
+            expected=judgement.expected,
             rows=judgement.rows,
             failed_rows=judgement.failed_rows,
             details=judgement.details,

@@ -11,7 +11,7 @@ from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.metrics.metric import ColumnCount, Metric, RowMetric, finalize
+from dq_dagster.metrics.metric import ColumnCount, Metric
 from dq_dagster.plan import Plan, make_plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
@@ -47,25 +47,15 @@ def _gather(data: Any, plan: Plan) -> Evidence:
     # Here, so that declaring rules needs no Spark.
     from dq_dagster.spark.columns import Table
     from dq_dagster.spark.frames import as_spark
-    from dq_dagster.spark.measuring import measure
     from dq_dagster.spark.session import session_zone
+    from dq_dagster.spark.steps import run
 
     frame = as_spark(data)
     table = Table(frame.schema)
     values: dict[Metric, Any] = {ColumnCount(): len(frame.columns)}
     for step in plan.passes:
-        for metric, state in measure(frame, step.metrics, table).items():
-            values[metric] = _value(metric, state)
+        values |= run(step, frame, table)
     return Evidence(values, session_zone(frame.sparkSession))
-
-
-def _value(metric: RowMetric, state: Any) -> Any:
-    if isinstance(state, RuleFailure):
-        return state
-    try:
-        return finalize(metric, state)
-    except RuleFailure as failure:
-        return failure
 
 
 def _outcome(rule: Rule, evidence: Evidence) -> Outcome:

@@ -18,6 +18,7 @@ from dq_dagster.judging.wording import show
 STATUS = "dq/status"
 OBSERVED = "dq/observed"
 BOUNDS = "dq/bounds"
+EXPECTED = "dq/expected"
 ROWS = "dq/rows"
 FAILED_ROWS = "dq/failed_rows"
 COLUMNS = "dq/columns"
@@ -39,16 +40,21 @@ def of_outcome(outcome: Outcome) -> dict[str, Any]:
     entries: dict[str, Any] = {
         STATUS: outcome.status.value,
         RULE_TYPE: outcome.rule.type,
+        QUALITY_DIMENSION: outcome.rule.quality_dimension,
         SLICE: outcome.partition or WHOLE_DATASET,
     }
     if outcome.observed is not None:
         entries[OBSERVED] = _observed(outcome.observed)
     if outcome.rows is not None:
         entries[ROWS] = outcome.rows
-    if outcome.failed_rows is not None:
+    if outcome.failed_rows is not None and outcome.failed_rows != outcome.observed:
         entries[FAILED_ROWS] = outcome.failed_rows
+    if outcome.expected:
+        entries[EXPECTED] = outcome.expected
     if outcome.bounds:
         entries[BOUNDS] = plain(outcome.bounds)
+    if outcome.rule.owners:
+        entries[OWNERS] = ", ".join(outcome.rule.owners)
     if "error" in outcome.details:
         entries[ERROR] = str(outcome.details["error"])
     if "columns" in outcome.details:
@@ -88,6 +94,8 @@ def _observed(value: Any) -> Any:
     """Numbers stay numbers, which Dagster plots; text is described, never quoted."""
     if isinstance(value, Mapping):
         return {str(name): _observed(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_observed(one) for one in value]
     return show(value) if isinstance(value, str) else plain(value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import dagster as dg
@@ -66,7 +67,7 @@ class Files:
 
     def read(self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
         reader = _session(context, self.spark).read.format(self.format)
-        return reader.options(**self.options).load(str(self.path))
+        return reader.options(**self.options).load(absolute(self.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,11 @@ def reader_of(declared: Any) -> Reader:
     raise DeclarationError.of(
         f"{declared!r} is not a reader: give dq.Table(...), dq.Files(...) or a function."
     )
+
+
+def absolute(path: str) -> str:
+    """A local path from the root: Python and the JVM may have different working directories."""
+    return path if "://" in path else str(Path(path).absolute())
 
 
 def _session(context: dg.AssetCheckExecutionContext, key: str) -> Any:

@@ -10,6 +10,7 @@ import dagster as dg
 from pydantic import Field
 
 from dq_dagster.errors import UnreadableData
+from dq_dagster.integration.readers import absolute
 from dq_dagster.spark.frames import as_spark
 from dq_dagster.spark.java import ensure_java
 
@@ -53,7 +54,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
         return getattr(self.pyspark, "spark_session", self.pyspark)
 
     def _target(self, key: dg.AssetKey) -> str:
-        return "/".join([self.path.rstrip("/"), *key.path])
+        return "/".join([absolute(self.path).rstrip("/"), *key.path])
 
     def _replace(self, frame: Any, target: Path) -> None:
         """Writes beside the old data, then swaps: a failed write leaves the old data alone."""

@@ -12,6 +12,9 @@ from dq_dagster.judging.wording import show_bound
 from dq_dagster.metrics.constant import Scalar
 from dq_dagster.metrics.single import Single, rounded
 
+_FIRST = datetime(1, 1, 1, tzinfo=UTC)
+_LAST = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
+
 
 def is_nan(value: object) -> bool:
     return isinstance(value, float | Decimal) and math.isnan(value)
@@ -105,7 +108,15 @@ def _moment(bound: Scalar, *, aware: bool, zone: tzinfo) -> datetime | None:
         return moment
     # A zoned bound means nothing on wall-clock times; a naive one is in the session's zone.
     # In UTC, since Python compares two times of one zone by their wall clocks, which jump.
-    return moment.replace(tzinfo=zone).astimezone(UTC) if aware else None
+    return _instant(moment, zone) if aware else None
+
+
+def _instant(moment: datetime, zone: tzinfo) -> datetime:
+    try:
+        return moment.replace(tzinfo=zone).astimezone(UTC)
+    except OverflowError:
+        # 9999-12-31 is a common "for ever"; west of UTC it ends beyond the calendar.
+        return _LAST if moment.year > 1 else _FIRST
 
 
 def in_zone(value: Any, zone: tzinfo) -> Any:

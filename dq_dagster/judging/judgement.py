@@ -18,6 +18,7 @@ class Judgement:
     message: str
     observed: Any = None
     bounds: Mapping[str, Any] = field(default_factory=dict)
+    expected: str = ""
     rows: int | None = None
     failed_rows: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -27,6 +28,15 @@ class Judgement:
         """The verdict on a rule that could not be answered."""
         details = {"error": type(failure).__name__}
         return cls(Status.ERROR, str(failure), details=details)
+
+    @classmethod
+    def of_no_rows(cls) -> Self:
+        return cls(Status.EMPTY, "Nothing to judge: there are no rows.", rows=0, failed_rows=0)
+
+    @classmethod
+    def of_no_values(cls, column: str) -> Self:
+        message = f"Nothing to judge: '{column}' has no value."
+        return cls(Status.EMPTY, message, rows=0, failed_rows=0)
 
     @classmethod
     def of_columns(cls, by_column: Mapping[str, Judgement]) -> Judgement:
@@ -40,6 +50,7 @@ class Judgement:
             _joint_message(status, causes, of=len(by_column)),
             observed={name: j.observed for name, j in by_column.items()},
             bounds=next((j.bounds for j in by_column.values() if j.bounds), {}),
+            expected=next((j.expected for j in by_column.values() if j.expected), ""),
             rows=_largest(j.rows for j in by_column.values()),
             failed_rows=_largest(j.failed_rows for j in by_column.values()),
             details={"columns": {name: j.summary() for name, j in by_column.items()}},
@@ -59,7 +70,7 @@ class Judgement:
 
 def _joint_message(status: Status, causes: Mapping[str, Judgement], *, of: int) -> str:
     if status is Status.OK:
-        return f"All {of:,} columns are as expected: {listing(causes)}."
+        return f"{'Both' if of == 2 else f'All {of:,}'} columns are as expected: {listing(causes)}."
     sentences = [judgement.message for judgement in list(causes.values())[:3]]
     if len(causes) > 3:
         sentences.append(f"Likewise {listing(list(causes)[3:])}, of {of:,} columns.")

@@ -27,15 +27,21 @@ class Range:
     ) -> Judgement:
         """The verdict on ``value``, the observed ``what``, such as "The maximum of 'amount'"."""
         if value is None:
-            values = "are too few" if rows else "are no"
-            status, message = Status.EMPTY, f"{what} can not be told: there {values} values."
+            status, message = Status.EMPTY, f"Nothing to judge: {_too_few(what, rows)}."
         elif is_nan(value):
             status, message = Status.ERROR, f"{what} is NaN (not a number), which fits no range."
         else:
             status, verdict = self._place(value, zone, what)
-            message = f"{what} is {show(in_zone(value, zone))}, {verdict}."
+            message = f"{what} is {_apart(show(in_zone(value, zone)), verdict, value)}, {verdict}."
         observed = in_zone(value, zone)
-        return Judgement(status, message, observed=observed, bounds=self.given(), rows=rows)
+        return Judgement(
+            status,
+            message,
+            observed=observed,
+            bounds=self.given(),
+            expected=self.words(),
+            rows=rows,
+        )
 
     def _place(self, value: Any, zone: tzinfo, what: str) -> tuple[Status, str]:
         for status, softness, low, high in (
@@ -65,6 +71,15 @@ class Range:
         if hard and soft:
             return f"{hard}, ideally {soft}"
         return hard or f"ideally {soft}"
+
+
+def _too_few(what: str, rows: int | None) -> str:
+    return f"{what[:1].lower()}{what[1:]} needs {'more' if rows else 'some'} values"
+
+
+def _apart(shown: str, verdict: str, value: Any) -> str:
+    """Never "1,000 is above 1,000": shows all digits where the short form equals the bound's."""
+    return repr(value) if verdict.endswith(f" {shown}") and isinstance(value, float) else shown
 
 
 def _limits(low: Scalar | None, high: Scalar | None) -> str:

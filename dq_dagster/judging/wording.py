@@ -24,7 +24,7 @@ def show(value: object) -> str:
         case Single():
             return f"{value:,.7g}"
         case float():
-            return f"{value:,.10g}"
+            return _show_float(value)
         case Decimal():
             return _show_decimal(value)
         case datetime():
@@ -85,6 +85,13 @@ def percent(part: int, whole: int) -> str:
     if part != whole and text == "100":
         return ">99.99 %"
     return f"{text} %"
+
+
+def _show_float(value: float) -> str:
+    """Six digits that matter; large numbers with two decimals rather than an exponent."""
+    if 1e6 <= abs(value) < 1e15:
+        return f"{value:,.2f}".removesuffix(".00")
+    return f"{value:,.6g}"
 
 
 def _show_decimal(value: Decimal) -> str:

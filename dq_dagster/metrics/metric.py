@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from dq_dagster.errors import Unmeasurable
 from dq_dagster.metrics.conditions import Condition, ValueCondition
-from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total
+from dq_dagster.metrics.states import EXACT, Extreme, Moments, Tally, Total
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +193,3 @@ def _is_lost(deviation: float, rounding: float, step: float) -> bool:
     if deviation == 0 and rounding < step:
         return False
     return deviation < 1000 * rounding
-
-
-def finalize(metric: RowMetric, state: State) -> Any:
-    """The value people know, from the state that Spark brought back."""
-    return metric.value(state)

@@ -45,12 +45,15 @@ class ColumnNotEmpty(_EmptinessRule):
         rows, empty = evidence[self.rows], evidence[self._empties(column)]
         limit = tolerated(self.threshold)
         if not rows:
-            return Judgement(Status.EMPTY, "There are no rows to judge.", rows=0, failed_rows=0)
+            return Judgement(
+                Status.EMPTY, "Nothing to judge: there are no rows.", rows=0, failed_rows=0
+            )
         return Judgement(
             limit.judge(empty, rows),
             f"{share(empty, rows, 'row')} {have(empty)} no '{column}' ({limit.words()}).",
             observed=empty,
             bounds=limit.given(),
+            expected=limit.words(),
             rows=rows,
             failed_rows=empty,
         )
@@ -72,12 +75,15 @@ class ColumnEmpty(_EmptinessRule):
         rows, empty = evidence[self.rows], evidence[self._empties(column)]
         requirement = required(self.threshold)
         if not rows:
-            return Judgement(Status.EMPTY, "There are no rows to judge.", rows=0, failed_rows=0)
+            return Judgement(
+                Status.EMPTY, "Nothing to judge: there are no rows.", rows=0, failed_rows=0
+            )
         return Judgement(
             requirement.judge(empty, rows),
             f"{share(empty, rows, 'row')} {have(empty)} no '{column}' ({requirement.words()}).",
             observed=empty,
             bounds=requirement.given(),
+            expected=requirement.words(),
             rows=rows,
             failed_rows=rows - empty,
         )

@@ -1,4 +1,4 @@
-"""Rules about columns: each column is judged on its own, the rule gets the worst verdict."""
+"""Rules about columns."""
 
 from __future__ import annotations
 
@@ -14,16 +14,24 @@ from dq_dagster.rules.fields import ColumnNames
 from dq_dagster.rules.rule import Rule
 
 
-class ColumnRule(Rule):
-    """A rule about one or several columns."""
+class RuleWithColumns(Rule):
+    """A rule that names columns of the table."""
 
     columns: ColumnNames
-    """The columns to judge, each on its own."""
+    """The columns to judge."""
     empty_includes_blank: bool | None = None
     """Whether strings that are blank after trimming count as empty; taken from the rule set
     where omitted."""
 
     named_after: ClassVar[tuple[str, ...]] = ("columns",)
+
+    @property
+    def blank_is_empty(self) -> bool:
+        return bool(self.empty_includes_blank)
+
+
+class ColumnRule(RuleWithColumns):
+    """Each column is judged on its own, the rule gets the worst verdict."""
 
     @abstractmethod
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
@@ -45,10 +53,6 @@ class ColumnRule(Rule):
             return self.judge_column(column, evidence)
         except RuleFailure as failure:
             return Judgement.error(failure)
-
-    @property
-    def blank_is_empty(self) -> bool:
-        return bool(self.empty_includes_blank)
 
     def count(self, condition: Condition) -> ConditionCount:
         return ConditionCount(condition, where=self.where)

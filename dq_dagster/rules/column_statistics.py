@@ -8,6 +8,7 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.ranges import Range
 from dq_dagster.judging.wording import listing
+from dq_dagster.metrics.median import ColumnMedian
 from dq_dagster.metrics.metric import (
     ColumnAvg,
     ColumnMax,
@@ -28,7 +29,7 @@ class ColumnStatisticRule(ColumnRule):
     quality_dimension: QualityDimension = "accuracy"
     """Which quality the rule speaks of."""
 
-    metric: ClassVar[type[ColumnMetric]]
+    metric: ClassVar[type[ColumnMetric | ColumnMedian]]
     statistic: ClassVar[str]
 
     @property
@@ -48,7 +49,7 @@ class ColumnStatisticRule(ColumnRule):
     def demand(self) -> str:
         return f"The {self.statistic} of {listing(self.columns)} is {self.expected.words()}."
 
-    def _measure(self, column: str) -> ColumnMetric:
+    def _measure(self, column: str) -> ColumnMetric | ColumnMedian:
         return self.metric(column, self.blank_is_empty, where=self.where)
 
 
@@ -82,6 +83,14 @@ class ColumnSumInRange(NumberRange, ColumnStatisticRule):
     type: Literal["column_sum_in_range"] = "column_sum_in_range"
     metric = ColumnSum
     statistic = "sum"
+
+
+class ColumnMedianInRange(NumberRange, ColumnStatisticRule):
+    """The exact median of each column is within the range."""
+
+    type: Literal["column_median_in_range"] = "column_median_in_range"
+    metric = ColumnMedian
+    statistic = "median"
 
 
 class ColumnStddevInRange(NumberRange, ColumnStatisticRule):

@@ -13,7 +13,6 @@ from dq_dagster.metrics.conditions import Outside
 from dq_dagster.metrics.constant import Constant, Scalar
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.column_rule import ColumnRule
-from dq_dagster.rules.column_value_rule import no_values
 from dq_dagster.rules.expected_range import NumberRange, ValueRange
 
 
@@ -35,7 +34,7 @@ class _EveryValueInRange(ColumnRule):
         hard = self._count(evidence, column, self._hard)
         soft = self._count(evidence, column, self._soft)
         if not values:
-            return no_values(column)
+            return Judgement.of_no_values(column)
         status, bad, bounds = Status.OK, hard, "expected range"
         if hard:
             status, bounds = Status.ERROR, "range"
@@ -47,6 +46,7 @@ class _EveryValueInRange(ColumnRule):
             f"({self.expected.words()}).",
             observed=bad,
             bounds=self.expected.given(),
+            expected=self.expected.words(),
             rows=values,
             failed_rows=bad,
             details={"beyond_hard": hard, "beyond_soft": soft},

@@ -37,13 +37,14 @@ class ColumnValueRule(ColumnRule):
         values = evidence[self.values_in(column)]
         bad = evidence[self.count(self.bad_value(column))]
         if not values:
-            return no_values(column)
+            return Judgement.of_no_values(column)
         status, words, bounds = self._verdict_on(bad, values)
         return Judgement(
             status,
             f"{share(bad, values, 'value')} of '{column}' {self.fault(bad)} ({words}).",
             observed=bad,
             bounds=bounds,
+            expected=words,
             rows=values,
             failed_rows=bad,
         )
@@ -63,8 +64,3 @@ class ColumnValueRule(ColumnRule):
         if isinstance(self.threshold, AtLeast):
             return f" ({required(self.threshold).words()})"
         return f" (exceptions: {tolerated(self.threshold).words()})"
-
-
-def no_values(column: str) -> Judgement:
-    message = f"'{column}' has no value to judge."
-    return Judgement(Status.EMPTY, message, rows=0, failed_rows=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, time
 from itertools import pairwise
 from typing import Any, Self
 
@@ -61,20 +62,13 @@ class ValueRange(BaseModel):
         return Range(self.min, self.soft_min, self.soft_max, self.max)
 
 
-def _as_moment(bound: Any) -> Any:
-    """Texts that are times are ordered as times: those of different zones are not as texts."""
-    moment = parse_moment(bound) if isinstance(bound, str) else None
-    return bound if moment is None else moment
-
-
 def _check_bounds(*bounds: Any) -> None:
     given = [bound for bound in bounds if bound is not None]
     if not given:
         raise ValueError("at least one of min, soft_min, soft_max and max is needed")
     for lower, upper in pairwise(given):
         try:
-            low = _as_moment(lower)
-            in_order = low <= aligned(upper, low)
+            in_order = _in_order(lower, upper)
         except (Misfit, TypeError):
             raise ValueError(f"the bounds {lower!r} and {upper!r} are of different kinds") from None
         if not in_order:
@@ -82,3 +76,22 @@ def _check_bounds(*bounds: Any) -> None:
                 "bounds must be ordered min <= soft_min <= soft_max <= max, "
                 f"but {lower} comes before {upper}"
             )
+
+
+def _in_order(lower: Any, upper: Any) -> bool:
+    """Texts that are times are ordered as times: those of different zones are not as texts."""
+    early, late = _moment(lower), _moment(upper)
+    if early is None or late is None:
+        return bool(lower <= aligned(upper, lower))
+    if (early.tzinfo is None) != (late.tzinfo is None):
+        # Which comes first depends on the session's zone, which is not known yet.
+        return True
+    return early <= late
+
+
+def _moment(bound: Any) -> datetime | None:
+    if isinstance(bound, str):
+        return parse_moment(bound)
+    if isinstance(bound, date) and not isinstance(bound, datetime):
+        return datetime.combine(bound, time())
+    return bound if isinstance(bound, datetime) else None

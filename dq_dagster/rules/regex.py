@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 
 def require_closed_groups(pattern: str) -> str:
     """Refuses groups that are closed before they are opened, or never.
@@ -10,12 +12,14 @@ def require_closed_groups(pattern: str) -> str:
     there and mean something else. Everything else is left to Java, whose syntax this is.
     """
     depth = 0
-    for position, char in _outside_quotes_and_classes(pattern):
+    for position, char in _scan(pattern).plain:
         depth += {"(": 1, ")": -1}.get(char, 0)
         if depth < 0:
             raise ValueError(f"unmatched ')' at position {position} of the pattern")
     if depth:
         raise ValueError("a '(' of the pattern is never closed")
+    if _scan(pattern).ends_in_escape:
+        raise ValueError("the pattern ends in a lone backslash")
     return pattern
 
 
@@ -25,9 +29,9 @@ def whole(pattern: str) -> str:
     Not ``^...$``, which stops before a final line break. An open ``\Q`` is closed, and a comment
     of ``(?x)`` ended, before the bracket that is put behind them.
     """
-    if pattern.rfind("\\Q") > pattern.rfind("\\E"):
+    if _scan(pattern).ends_in_quote:
         pattern += "\\E"
-    end = "\n" if "(?" in pattern and "#" in pattern and _allows_comments(pattern) else ""
+    end = "\n" if "#" in pattern and _allows_comments(pattern) else ""
     return rf"\A(?:{pattern}{end})\z"
 
 
@@ -40,14 +44,25 @@ def _allows_comments(pattern: str) -> bool:
     return False
 
 
-def _outside_quotes_and_classes(pattern: str) -> list[tuple[int, str]]:
+@dataclass(frozen=True, slots=True)
+class _Scanned:
     r"""The characters that are neither escaped, nor quoted by \Q...\E, nor in [...]."""
+
+    plain: list[tuple[int, str]]
+    ends_in_quote: bool
+    ends_in_escape: bool
+
+
+def _scan(pattern: str) -> _Scanned:
     kept: list[tuple[int, str]] = []
-    position, in_class = 0, 0
+    position, in_class, in_quote = 0, 0, False
     while position < len(pattern):
         char = pattern[position]
         if char == "\\":
-            position = _after_escape(pattern, position)
+            after = _after_escape(pattern, position)
+            in_quote = after == len(pattern) and pattern.startswith("\\Q", position)
+            in_quote = in_quote and not pattern.endswith("\\E")
+            position = after
             continue
         if char == "[":
             in_class += 1
@@ -58,7 +73,7 @@ def _outside_quotes_and_classes(pattern: str) -> list[tuple[int, str]]:
         elif not in_class:
             kept.append((position, char))
         position += 1
-    return kept
+    return _Scanned(kept, in_quote, position > len(pattern))
 
 
 def _after_class_start(pattern: str, position: int) -> int:

@@ -37,12 +37,15 @@ class RowExpectation(Rule):
         rows, bad = evidence[self._rows], evidence[self._breaking]
         limit = tolerated(self.threshold)
         if not rows:
-            return Judgement(Status.EMPTY, "There are no rows to judge.", rows=0, failed_rows=0)
+            return Judgement(
+                Status.EMPTY, "Nothing to judge: there are no rows.", rows=0, failed_rows=0
+            )
         return Judgement(
             limit.judge(bad, rows),
             f"{share(bad, rows, 'row')} {do(bad)} not meet {self._shown} ({limit.words()}).",
             observed=bad,
             bounds=limit.given(),
+            expected=limit.words(),
             rows=rows,
             failed_rows=bad,
         )

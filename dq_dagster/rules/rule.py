@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -69,6 +69,15 @@ class Rule(BaseModel):
             words = [word for field in self.named_after for word in _words(getattr(self, field))]
             self.__dict__["name"] = derived_name(self.type, *words)
 
+    def with_defaults(self, **defaults: Any) -> Self:
+        """The same rule, with what its author left open filled in."""
+        left_open = {
+            name: value
+            for name, value in defaults.items()
+            if name in type(self).model_fields and getattr(self, name) is None
+        }
+        return self.model_copy(update=left_open) if left_open else self
+
     @property
     def check_name(self) -> str:
         """The name of the Dagster check this rule becomes."""
@@ -87,11 +96,11 @@ class Rule(BaseModel):
         """What must hold, as a sentence."""
 
     def summary(self) -> str:
-        """The description, or what the rule demands where its author wrote none."""
-        if self.description:
-            return self.description
+        """The author's description, if there is one, and what the rule demands."""
         demand = self.demand()
-        return demand if self.where is None else f"Where {self.where}: {_lower_first(demand)}"
+        if self.where is not None:
+            demand = f"Where {self.where}: {_lower_first(demand)}"
+        return f"{self.description}\n{demand}" if self.description else demand
 
 
 def _words(value: Any) -> tuple[str, ...]:

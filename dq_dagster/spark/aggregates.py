@@ -92,7 +92,7 @@ def _(metric: ColumnMax, table: Table) -> Aggregates:
 @aggregates.register(ColumnAvg)
 def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
     what = "The sum" if isinstance(metric, ColumnSum) else "The average"
-    column = _numeric(metric, table, what)
+    column = numeric_column(table, metric.column, what)
     value = _value(metric, column)
     count = {"count": f"{value} IS NOT NULL"}
     fallible = metric.where is not None
@@ -112,7 +112,7 @@ def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
 
 @aggregates.register
 def _(metric: ColumnStddev, table: Table) -> Aggregates:
-    column = _numeric(metric, table, "The standard deviation")
+    column = numeric_column(table, metric.column, "The standard deviation")
     value = f"CAST({_value(metric, column)} AS DOUBLE)"
     step = _step(column.kind)
     return Aggregates(
@@ -123,8 +123,9 @@ def _(metric: ColumnStddev, table: Table) -> Aggregates:
     )
 
 
-def _numeric(metric: ColumnMetric, table: Table, what: str) -> ColumnRef:
-    column = table.column(metric.column)
+def numeric_column(table: Table, name: str, what: str) -> ColumnRef:
+    """The column, or Misfit if ``what`` can not be taken of it."""
+    column = table.column(name)
     column.require(NUMBERS, what=what, wanted="a number")
     return _without_void(column)
 
@@ -141,8 +142,13 @@ def _value(metric: ColumnMetric, column: ColumnRef) -> str:
     value = column.sql
     if metric.blank_is_empty and isinstance(column.kind, T.StringType):
         value = f"if({is_blank(column)}, NULL, {value})"
+    return value_or_null(value, metric.where)
+
+
+def value_or_null(value: str, where: str | None) -> str:
+    """The value where the filter holds, else NULL."""
     # Not "FILTER (WHERE ...)": Spark may compute a shared subexpression before that filter.
-    return value if metric.where is None else f"if(({metric.where}), {value}, NULL)"
+    return value if where is None else f"if(({where}), {value}, NULL)"
 
 
 def _extreme(metric: ColumnMetric, table: Table, side: Literal["min", "max"]) -> Aggregates:

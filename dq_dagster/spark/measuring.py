@@ -16,7 +16,7 @@ from dq_dagster.metrics.metric import ConditionCount, RecordCount, RowMetric
 from dq_dagster.metrics.states import State
 from dq_dagster.spark.aggregates import Aggregates, aggregates
 from dq_dagster.spark.columns import Table
-from dq_dagster.spark.failures import told, without_quoting_rows
+from dq_dagster.spark.failures import told
 from dq_dagster.spark.query import Query
 
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ Needs = dict[RowMetric, Aggregates]
 
 def measure(frame: DataFrame, metrics: Sequence[RowMetric], table: Table) -> Measured:
     """The state of each metric, or why it has none; one Spark query if nothing raises."""
-    with without_quoting_rows():
-        return _measure(frame, metrics, table)
-
-
-def _measure(frame: DataFrame, metrics: Sequence[RowMetric], table: Table) -> Measured:
     measured: Measured = {}
     # The number of rows is always counted: if not even that works, no single rule is to blame.
     needs: Needs = {RecordCount(): aggregates(RecordCount(), table)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import singledispatch
 
 from pyspark.sql import types as T
@@ -48,14 +49,7 @@ def _(condition: HasValue, table: Table) -> str:
 @predicate.register
 def _(condition: SetMembership, table: Table) -> str:
     column = table.column(condition.column)
-    column.require(COMPARABLE, what="A set of values", wanted="a type with simple values")
-    members = [literals.member(value, column) for value in condition.values]
-    operand = column.sql
-    if condition.ignore_case and isinstance(column.kind, T.StringType):
-        operand = f"lower({operand})"
-        members = [f"lower({literal})" for literal in members if literal]
-    listed = ", ".join(literal for literal in members if literal)
-    found = f"{operand} IN ({listed})" if listed else "false"
+    found = in_set(column, condition.values, ignore_case=condition.ignore_case)
     return _on_values(condition, column, found if condition.member else f"NOT ({found})")
 
 
@@ -84,6 +78,18 @@ def _(condition: RowBreaks, table: Table) -> str:
     table.require_columns_of(condition.sql)
     unknown = "false" if condition.null_breaks else "true"
     return f"NOT coalesce(({condition.sql}), {unknown})"
+
+
+def in_set(column: ColumnRef, values: Sequence[Constant], *, ignore_case: bool) -> str:
+    """True for the values of the column that are in the set."""
+    column.require(COMPARABLE, what="A set of values", wanted="a type with simple values")
+    members = [literals.member(value, column) for value in values]
+    operand = column.sql
+    if ignore_case and isinstance(column.kind, T.StringType):
+        operand = f"lower({operand})"
+        members = [f"lower({literal})" for literal in members if literal]
+    listed = ", ".join(literal for literal in members if literal)
+    return f"{operand} IN ({listed})" if listed else "false"
 
 
 def is_blank(column: ColumnRef) -> str:

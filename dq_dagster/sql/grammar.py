@@ -2,8 +2,10 @@
 
 Whatever is not written down here and in ``operands`` is refused: this is a list of what is
 allowed. The methods follow Spark's own rules (boolean expression, predicate, value), so that a
-text accepted here is one expression for Spark too, with the same names, calls and literals. Each
-method returns the height of Spark's tree for what it read, so that it can be limited.
+text accepted here is one expression for Spark too, with the same names, calls and literals. (A
+general SQL parser would not do: those at hand read some texts otherwise than Spark does, and need
+minutes for some short ones.) Each method returns the height of Spark's tree for what it read, so
+that it can be limited.
 """
 
 from __future__ import annotations

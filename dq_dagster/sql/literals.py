@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dq_dagster.sql.cursor import Cursor
 
 _HEXADECIMAL = re.compile(r"(['\"])[0-9A-Fa-f]*\1")
+_AMOUNT = re.compile(r"[0-9]+|(['\"])[-+]?[0-9][-0-9 .:]*\1")
 
 
 def take_literal(cursor: Cursor) -> bool:
@@ -58,9 +59,8 @@ def _take_interval(cursor: Cursor) -> None:
     amount = cursor.step()
     if amount.kind is Kind.STRING and not signed and cursor.peek().key not in INTERVAL_UNITS:
         return
-    plain = amount.kind is Kind.STRING or amount.text.isdigit()
     unit = cursor.take_in(INTERVAL_UNITS)
-    if not plain or unit is None:
+    if unit is None or not _AMOUNT.fullmatch(amount.text):
         problem = "is no interval: write interval '1' day or interval '1 day 2 hours'"
         raise Refused(Refusal.spelling(word.text, problem))
     if amount.kind is Kind.STRING and cursor.take("to"):

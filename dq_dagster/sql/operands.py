@@ -83,7 +83,8 @@ class Operands:
             return
         if token.key in SHAPING:
             self._findings.refuse(Refusal.keyword(token.text))
-        elif what := HIDDEN.get(name.lower()):
+        # Upper case first, as Spark does: it takes \u017f for an s.
+        elif what := HIDDEN.get(name.upper().lower()):
             self._findings.refuse(Refusal.spelling(token.text, what))
         elif self._is_ambiguous(token):
             self._findings.refuse(Refusal.session_name(token.text))

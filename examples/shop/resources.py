@@ -20,9 +20,6 @@ pyspark = LazyPySparkResource(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-        # The tables are small; 200 partitions, Spark's default, would only cost time.
-        "spark.sql.shuffle.partitions": "4",
-        "spark.sql.session.timeZone": "UTC",
     }
 )
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import re
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +24,7 @@ from examples.shop import data, demo, rules
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+ROOT = Path(__file__).parents[2]
 RULE_SETS = {rule_set.asset_name: rule_set for rule_set in rules.RULE_SETS}
 
 
@@ -35,13 +40,9 @@ class Defect(NamedTuple):
 def planted() -> list[Defect]:
     lines = (data.__doc__ or "").splitlines()
     rule = next(line for line in lines if line.startswith("---"))
-    ends = [len(dashes) for dashes in rule.split("  ")]
-    starts = [sum(ends[:n]) + 2 * n for n in range(4)]
+    columns = [slice(*found.span()) for found in re.finditer(r"-+", rule)]
     below = lines[lines.index(rule) + 1 :]
-    return [
-        Defect(*(line[start : start + end].strip() for start, end in zip(starts, ends, strict=False)))
-        for line in below
-    ]
+    return [Defect(*(line[column].strip() for column in columns[:4])) for line in below]
 
 
 DEFECTS = planted()
@@ -68,8 +69,6 @@ def resources(folder: Path, *, repaired: bool = False) -> dict[str, Any]:
     return {
         "shop": {"config": {"orders": 600, "repaired": repaired}},
         "io_manager": {"config": {"path": str(folder)}},
-        # The session of the tests stays as it is.
-        "pyspark": {"config": {"spark_config": {}}},
     }
 
 
@@ -172,8 +171,10 @@ def test_there_are_nineteen_defects() -> None:
             "orders",
             "quantity_in_range",
             "ERROR",
-            "2 of 600 values (0.33 %) of 'quantity' are outside the range "
-            "(at least 1 and at most 100, ideally at most 20).",
+            (
+                "2 of 600 values (0.33 %) of 'quantity' are outside the range "
+                "(at least 1 and at most 100, ideally at most 20)."
+            ),
         ),
     ],
 )
@@ -196,9 +197,11 @@ def test_what_a_check_records(shop: ShopRun) -> None:
 
 
 def test_several_columns_are_recorded_one_by_one(shop: ShopRun) -> None:
-    recorded = shop.metadata("orders", "usual_amounts")
-    assert set(recorded["dq/observed"]) == {"amount", "unit_price"}
-    assert [record.data["column"] for record in recorded["dq/columns"]] == ["amount", "unit_price"]
+    recorded = shop.evaluation("orders", "usual_amounts").metadata
+    columns = recorded["dq/columns"]
+    assert isinstance(columns, dg.TableMetadataValue)
+    assert [record.data["column"] for record in columns.records] == ["amount", "unit_price"]
+    assert [record.data["status"] for record in columns.records] == ["Ok", "Ok"]
 
 
 def test_nothing_to_judge_passes_as_empty(shop: ShopRun) -> None:
@@ -276,3 +279,18 @@ def test_the_demo_tells_a_crash_from_a_broken_rule(spark: SparkSession, tmp_path
         result = demo.run(instance, console, resources=resources(in_the_way))
     assert demo.show(result, console, saved=True) == 1
     assert "customers could not be built" in output.getvalue()
+
+
+def test_the_demo_saves_what_dagster_shows_afterwards(tmp_path: Path) -> None:
+    (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}", encoding="utf-8")
+    command = [sys.executable, "-m", "examples.shop.demo", "--orders", "100"]
+    environment = {**os.environ, "DAGSTER_HOME": str(tmp_path)}
+    answer = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert "Next: ./dev ui shows the same in Dagster" in answer.stdout
+    with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
+        assert [run.job_name for run in instance.get_runs()] == ["shop_job"]
+        assert instance.get_latest_materialization_event(dg.AssetKey("payments"))
+    assert (tmp_path / "shop" / "payments").is_dir()

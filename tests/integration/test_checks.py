@@ -53,7 +53,7 @@ def test_every_status_as_dagster_shows_it(spark: SparkSession) -> None:
             "ERROR",
             True,
             "Empty",
-            "The average of 'amount' can not be told: there are no values (rows where id > 9).",
+            ("Nothing to judge: the average of 'amount' needs some values (rows where id > 9)."),
         ),
     }
 
@@ -64,8 +64,10 @@ def test_metadata_holds_numbers_bounds_and_metrics(spark: SparkSession) -> None:
     assert metadata_of(found["column_avg_in_range_amount"]) == {
         "dq/status": "Warning",
         "dq/type": "column_avg_in_range",
+        "dq/quality_dimension": "accuracy",
         "dq/slice": "whole dataset",
         "dq/observed": 451.25,
+        "dq/expected": "at most 1,000, ideally at most 100",
         "dq/bounds": {"soft_max": 100, "max": 1000},
         "dq/rows": 2,
         "dq/metrics": {"column_avg:amount": 451.25, "count_value:amount": 2},
@@ -112,7 +114,7 @@ def test_specs_say_what_is_demanded(spark: SparkSession) -> None:
     specs = {spec.name: spec for spec in checks.check_specs}
     assert {name: (spec.description, spec.blocking) for name, spec in specs.items()} == {
         "column_values_in_set_name": ("Every value of 'name' is one of 'a' and 'b'.", False),
-        "record_count_in_range": ("There are orders.", True),
+        "record_count_in_range": ("There are orders.\nThe number of rows is at least 1.", True),
         "column_max_in_range_amount": (
             "Where name = 'a': the maximum of 'amount' is at most 10.",
             True,

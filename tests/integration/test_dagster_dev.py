@@ -50,9 +50,7 @@ class DagsterDev:
 
     def ask(self, query: str, **variables: Any) -> Any:
         body = json.dumps({"query": query, "variables": variables}).encode()
-        request = urllib.request.Request(
-            self.url, body, {"Content-Type": "application/json"}
-        )
+        request = urllib.request.Request(self.url, body, {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)["data"]
 

@@ -355,7 +355,11 @@ HOSTILE: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
         None,
         ("user = 'x'", "current_path = 'x'", "session.secret = 1", "system.session.secret = 1"),
     ),
-    ("the user who runs the rule", None, ("current_user = 'x'", "`SESSION_USER` = 'x'")),
+    (
+        "the user who runs the rule",
+        None,
+        ("current_user = 'x'", "`SESSION_USER` = 'x'", "`current_u\u017fer` = 'x'"),
+    ),
     (
         "to raise an error",
         None,
@@ -488,7 +492,16 @@ HOSTILE: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("pipe of a query", None, ("id |> select 1", "(from other |> limit 1) = 1")),
     ("makes a lambda", None, ("abs(x -> x) > 0", "coalesce((x, y) -> x) > 0")),
     ("starts neither a number nor a name", None, ("1abc > 0", "1e3L > 0", "0x1F > 0")),
-    ("is no interval", None, ("interval > 1", "interval 1.5 day > ts", "interval id day > ts")),
+    (
+        "is no interval",
+        None,
+        (
+            "interval > 1",
+            "interval 1.5 day > ts",
+            "interval id day > ts",
+            "interval '1 day' day > ts",
+        ),
+    ),
     (
         "Syntax error",
         None,

@@ -13,10 +13,7 @@ from pyspark.sql import SparkSession
 Node = dict[str, Any]
 
 #: Spark checks the values of literals while it parses; they are none of the front door's business.
-_BAD_LITERALS = frozenset(
-    # The last one is about intervals such as ``interval 'one' day``.
-    {"INVALID_TYPED_LITERAL", "INVALID_NUMERIC_LITERAL_RANGE", "_LEGACY_ERROR_TEMP_0026"}
-)
+_BAD_LITERALS = frozenset({"INVALID_TYPED_LITERAL", "INVALID_NUMERIC_LITERAL_RANGE"})
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ HARMLESS_NODES = frozenset(
 #: Operators that Spark's parser turns into calls.
 OPERATOR_FUNCTIONS = frozenset({"[between]"})
 
-OPERAND_PLACES = (
+KEYWORD_PLACES = (
     *(
         "({} - 1) > 0",
         "a in ({}, {} + 1)",
@@ -44,19 +44,9 @@ OPERAND_PLACES = (
         "{}.b = a.{}",
         "{}[0]",
     ),
-    *("case {} when 1 then {} end", "a is distinct from {}", "exists(a, {} -> {} > 1)"),
-)
-OTHER_PLACES = (
-    *("{}(a)", "a {} b", "a {}", "{} 'a'", "{} a", "cast(a as {})", "a::{}", "a is {}", "(a {} b)"),
-    *(
-        "interval 1 {}",
-        "a not {} b",
-        "({} a)",
-        "{}(a, b -> c)",
-        "abs({} a)",
-        "abs(a {} b)",
-        "a.{}(b)",
-    ),
+    *("case {} when 1 then {} end", "a is distinct from {}", "exists(a, {} -> {} > 1)", "{}(a)"),
+    *("a {} b", "a {}", "{} '1'", "{} a", "cast(a as {})", "a::{}", "a is {}", "interval 1 {}"),
+    *("a not {} b", "{}(a, b -> c)", "abs({} a)", "abs(a {} b)", "a.{}(b)", "{} 1", "{} (a) b"),
 )
 
 
@@ -134,7 +124,7 @@ def antlr_notation(text: str, start: int, stop: int, channel: str) -> str:
 
 @pytest.mark.parametrize(
     ("texts", "count", "least"),
-    [(quote_soup, 6_000, 150), (quoted_texts, 900, 500), (expressions, 1_500, 700)],
+    [(quote_soup, 6_000, 150), (quoted_texts, 900, 500), (expressions, 1_000, 500)],
 )
 def test_what_is_accepted_means_the_same_to_spark(
     parser: SparkParser, texts: Callable[[int, int], Iterator[str]], count: int, least: int
@@ -146,22 +136,16 @@ def test_what_is_accepted_means_the_same_to_spark(
     assert least <= len(accepted) <= len(every) * 0.8
 
 
-def accepted_uses(word: str) -> list[str]:
-    """Accepted texts with the word in every place, few of them where it is an ordinary name."""
-    operands = [place.replace("{}", word) for place in OPERAND_PLACES]
-    together = " and ".join(operands)
-    texts = operands if refusals(together) else [together]
-    others = [place.replace("{}", word) for place in OTHER_PLACES]
-    return [text for text in texts + others if not refusals(text)]
-
-
 def test_no_keyword_means_something_else_to_spark(parser: SparkParser) -> None:
     keywords = parser.keywords()
     assert len(keywords) > 400
-    accepted = [text for word in keywords for text in accepted_uses(word)]
-    assert len(accepted) > 400
-    found = {text: list(disagreements(parser, text)) for text in accepted}
-    assert {text: problems for text, problems in found.items() if problems} == {}
+    texts = [place.replace("{}", word) for word in keywords for place in KEYWORD_PLACES]
+    accepted = [text for text in texts if not refusals(text)]
+    assert len(texts) / 2 > len(accepted) > 3_000
+    # Many at a time, for speed; each word is in its own texts only.
+    for start in range(0, len(accepted), 50):
+        together = " and ".join(f"({text})" for text in accepted[start : start + 50])
+        assert list(disagreements(parser, together)) == []
 
 
 @pytest.mark.parametrize("text", BENIGN)

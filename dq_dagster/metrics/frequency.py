@@ -1,0 +1,147 @@
+"""Metrics that depend on how often each value occurs.
+
+They share one table of frequencies per column (or key): Spark counts each value, then how many
+values have each count. That second table is small whatever the data is, and it answers how many
+values are unique, how many there are, and whether the most frequent ones belong to a set.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dq_dagster.metrics.constant import Constant
+from dq_dagster.metrics.metric import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The values whose frequencies are counted: of one column, or of several together."""
+
+    columns: tuple[str, ...]
+    blank_is_empty: bool
+    where: str | None
+
+    @property
+    def key(self) -> str:
+        names = ",".join(self.columns)
+        return names + (" (blank is empty)" if self.blank_is_empty else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A set that values are compared with."""
+
+    values: tuple[Constant, ...]
+    ignore_case: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The values that occur equally often."""
+
+    frequency: int
+    values: int
+    inside: Mapping[Members, int] = field(default_factory=dict)
+    examples: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """How many values occur how often, the most frequent first."""
+
+    levels: tuple[Level, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(level.frequency * level.values for level in self.levels)
+
+    @property
+    def distinct(self) -> int:
+        return sum(level.values for level in self.levels)
+
+    @property
+    def unique(self) -> int:
+        return sum(level.values for level in self.levels if level.frequency == 1)
+
+    def leading(self, places: int) -> Iterator[Level]:
+        """The levels whose values could fill the first places, ties included."""
+        taken = 0
+        for level in self.levels:
+            if taken >= places:
+                return
+            taken += level.values
+            yield level
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyMetric(Metric):
+    """A metric read off the frequencies of a grouping."""
+
+    grouping: Grouping
+
+    @property
+    def members(self) -> Members | None:
+        """The set whose members have to be counted apart, if there is one."""
+        return None
+
+    @abstractmethod
+    def value(self, frequencies: Frequencies) -> Any:
+        """The measured value."""
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueCount(FrequencyMetric):
+    """How many values occur exactly once."""
+
+    @property
+    def name(self) -> str:
+        return f"unique_count:{self.grouping.key}"
+
+    def value(self, frequencies: Frequencies) -> int:
+        return frequencies.unique
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctCount(FrequencyMetric):
+    """How many different values there are."""
+
+    @property
+    def name(self) -> str:
+        return f"distinct_count:{self.grouping.key}"
+
+    def value(self, frequencies: Frequencies) -> int:
+        return frequencies.distinct
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedRows(FrequencyMetric):
+    """How many rows have a value to group by."""
+
+    @property
+    def name(self) -> str:
+        return f"grouped_rows:{self.grouping.key}"
+
+    def value(self, frequencies: Frequencies) -> int:
+        return frequencies.rows
+
+
+@dataclass(frozen=True, slots=True)
+class TopLevels(FrequencyMetric):
+    """The most frequent values, as levels of equal frequency, against a set."""
+
+    places: int
+    against: Members
+
+    @property
+    def members(self) -> Members | None:
+        return self.against
+
+    @property
+    def name(self) -> str:
+        return f"top_{self.places}:{self.grouping.key}"
+
+    def value(self, frequencies: Frequencies) -> tuple[Level, ...]:
+        return tuple(frequencies.leading(self.places))

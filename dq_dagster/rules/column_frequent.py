@@ -1,0 +1,113 @@
+"""Rules about the most frequent values of a column."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.status import Status
+from dq_dagster.judging.wording import are, listing, plural
+from dq_dagster.metrics.constant import Constant
+from dq_dagster.metrics.frequency import GroupedRows, Grouping, Level, Members, TopLevels
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.rules.column_rule import ColumnRule
+from dq_dagster.rules.fields import SetValues
+
+
+class _FrequentValuesRule(ColumnRule):
+    """The values that fill the first places, all tied ones included, are in a set."""
+
+    values: SetValues
+    """The values to compare with, in the column's own type."""
+    ignore_case: bool = False
+    """Whether upper and lower case are the same."""
+
+    @property
+    @abstractmethod
+    def places(self) -> int:
+        """How many of the most frequent values are judged."""
+
+    @abstractmethod
+    def subject(self) -> str:
+        """What is judged, as the beginning of a sentence."""
+
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        return self._metrics_of(column)
+
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        levels, rows = (evidence[metric] for metric in self._metrics_of(column))
+        if not rows:
+            return Judgement.of_no_values(column)
+        outside = sum(level.values - level.inside[self._members] for level in levels)
+        candidates = sum(level.values for level in levels)
+        return Judgement(
+            Status.ERROR if outside else Status.OK,
+            f"{self._sentence(column, candidates, outside)}{self._tie(levels)}",
+            observed=_examples(levels),
+            rows=rows,
+        )
+
+    def demand(self) -> str:
+        allowed = listing(self.values, most=8)
+        return f"{self.subject()} of {listing(self.columns)} {are(self.places)} in {allowed}."
+
+    def _sentence(self, column: str, candidates: int, outside: int) -> str:
+        of = f"of the {plural(candidates, 'most frequent value')} of '{column}'"
+        return f"{outside:,} {of} {are(outside)} not in the set of {len(self.values):,}."
+
+    def _tie(self, levels: tuple[Level, ...]) -> str:
+        """Says so if equally frequent values compete for the last place."""
+        before = sum(level.values for level in levels[:-1])
+        last = levels[-1].values
+        if before + last <= self.places:
+            return ""
+        return f" {last:,} of them tie for {plural(self.places - before, 'place')}."
+
+    def _metrics_of(self, column: str) -> tuple[TopLevels, GroupedRows]:
+        grouping = Grouping((column,), self.blank_is_empty, self.where)
+        return (
+            TopLevels(grouping, self.places, self._members, where=self.where),
+            GroupedRows(grouping, where=self.where),
+        )
+
+    @property
+    def _members(self) -> Members:
+        constants = dict.fromkeys(Constant.of(value) for value in self.values)
+        return Members(tuple(constants), self.ignore_case)
+
+
+class ColumnTopValuesInSet(_FrequentValuesRule):
+    """The ``top`` most frequent values of each column are all in ``values``."""
+
+    type: Literal["column_top_values_in_set"] = "column_top_values_in_set"
+    top: Annotated[int, Field(ge=1, le=99)]
+    """How many of the most frequent values are judged."""
+
+    @property
+    def places(self) -> int:
+        return self.top
+
+    def subject(self) -> str:
+        return f"The {plural(self.top, 'most frequent value')}"
+
+
+class ColumnMostFrequentInSet(_FrequentValuesRule):
+    """The most frequent value of each column is in ``values``."""
+
+    type: Literal["column_most_frequent_in_set"] = "column_most_frequent_in_set"
+
+    @property
+    def places(self) -> int:
+        return 1
+
+    def subject(self) -> str:
+        return "The most frequent value"
+
+
+def _examples(levels: tuple[Level, ...]) -> list[object]:
+    """The values themselves, where they are few enough to be known."""
+    return [value for level in levels if level.values <= 2 for value in level.examples]

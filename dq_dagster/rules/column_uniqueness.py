@@ -1,0 +1,79 @@
+"""Rules about values, or combinations of values, that may occur only once."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.wording import are, listing, share
+from dq_dagster.metrics.frequency import GroupedRows, Grouping, UniqueCount
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.rules.column_rule import ColumnRule, RuleWithColumns
+from dq_dagster.rules.fields import QualityDimension
+from dq_dagster.rules.threshold import ALL, RequirementThreshold, required
+
+
+class _UniquenessRule(RuleWithColumns):
+    """Counts the values that occur exactly once among the non-empty ones."""
+
+    quality_dimension: QualityDimension = "uniqueness"
+    """Which quality the rule speaks of."""
+    threshold: RequirementThreshold = ALL
+    """How many values must be unique; ``all``: there may be no duplicate."""
+
+    def _metrics_of(self, *columns: str) -> tuple[UniqueCount, GroupedRows]:
+        grouping = Grouping(columns, self.blank_is_empty, self.where)
+        return UniqueCount(grouping, where=self.where), GroupedRows(grouping, where=self.where)
+
+    def _judge_together(self, evidence: Evidence, *columns: str) -> Judgement:
+        unique, rows = (evidence[metric] for metric in self._metrics_of(*columns))
+        if not rows:
+            return Judgement.of_no_values(", ".join(columns))
+        requirement = required(self.threshold)
+        repeated = rows - unique
+        noun = "value" if len(columns) == 1 else "combination"
+        words = "none allowed" if self.threshold == ALL else requirement.words()
+        return Judgement(
+            requirement.judge(unique, rows),
+            f"{share(repeated, rows, noun)} of {listing(columns)} {are(repeated)} not unique "
+            f"({words}).",
+            observed=unique,
+            bounds=requirement.given(),
+            expected=requirement.words(),
+            rows=rows,
+            failed_rows=repeated,
+        )
+
+    def _leniency(self) -> str:
+        return "" if self.threshold == ALL else f" ({required(self.threshold).words()})"
+
+
+class ColumnUnique(_UniquenessRule, ColumnRule):
+    """The non-empty values of each column occur only once, up to ``threshold``."""
+
+    type: Literal["column_unique"] = "column_unique"
+
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        return self._metrics_of(column)
+
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        return self._judge_together(evidence, column)
+
+    def demand(self) -> str:
+        return f"The values of {listing(self.columns)} are unique{self._leniency()}."
+
+
+class UniqueKey(_UniquenessRule):
+    """The columns together are unique; rows where all of them are empty are left out."""
+
+    type: Literal["unique_key"] = "unique_key"
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return self._metrics_of(*self.columns)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        return self._judge_together(evidence, *self.columns)
+
+    def demand(self) -> str:
+        return f"{listing(self.columns)} together are unique{self._leniency()}."

@@ -1,0 +1,143 @@
+"""The documentation is run: its Python, its YAML, and the output it shows."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import dagster as dg
+import pytest
+
+import dq_dagster as dq
+from dq_dagster.rules.catalogue import RULE_TYPES
+from dq_dagster.rules.column_rule import ColumnRule
+from dq_dagster.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+RULES = ROOT / "docs" / "rules.md"
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+
+# Fields that are declared for later and do nothing yet: the documentation must not promise them.
+NOT_YET = {"run", "dimensions", "top_dimensions"}
+
+
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield Block(found[1], found[2], text.count("\n", 0, found.start()) + 2)
+
+
+def execute(block: Block, page: Path, namespace: dict[str, Any]) -> str:
+    # Line numbers in tracebacks are those of the page.
+    code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+    with redirect_stdout(io.StringIO()) as output:
+        exec(code, namespace)
+    return output.getvalue()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_runs_and_prints_what_is_shown(
+    page: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {}
+    printed = ""
+    for block in blocks(page):
+        if block.language == "python":
+            printed = execute(block, page, namespace)
+        elif block.language == "text":
+            assert printed == block.text, f"{page.name}:{block.line} shows something else"
+    defs = namespace.get("defs")
+    if isinstance(defs, dg.Definitions):
+        assert statuses_of_a_run(defs, tmp_path) == ["Ok", "Ok", "Error", "Warning"]
+
+
+def statuses_of_a_run(defs: dg.Definitions, folder: Path) -> list[str]:
+    dg.Definitions.validate_loadable(defs)
+    result = defs.resolve_implicit_global_asset_job_def().execute_in_process(
+        run_config={"resources": {"io_manager": {"config": {"path": str(folder)}}}}
+    )
+    evaluations = result.get_asset_check_evaluations()
+    return [str(evaluation.metadata["dq/status"].value) for evaluation in evaluations]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_yaml_loads(page: Path, tmp_path: Path) -> None:
+    file = tmp_path / "rules.yaml"
+    for block in blocks(page):
+        if block.language == "yaml":
+            file.write_text(as_rule_set(block.text), encoding="utf-8")
+            assert dq.load_rules(file)[0].rules, f"{page.name}:{block.line} has no rules"
+
+
+def as_rule_set(text: str) -> str:
+    """Examples of one rule are shown without the lines around it."""
+    return text if "asset:" in text else f"asset: orders\nrules:\n{text}"
+
+
+def sections() -> dict[str, str]:
+    """What docs/rules.md says under the heading of each rule type."""
+    parts = re.split(r"^### `(\w+)`.*$", RULES.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def documented_fields(text: str) -> set[str]:
+    cells = re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+
+
+def test_every_rule_type_has_a_section() -> None:
+    assert sorted(sections()) == sorted(RULE_TYPES)
+
+
+def test_every_rule_type_is_in_the_overview() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(\w+)` \|", README.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(rows) == sorted((kind, rule.__name__) for kind, rule in RULE_TYPES.items())
+
+
+@pytest.mark.parametrize("kind", RULE_TYPES)
+def test_a_section_has_an_example_of_its_type(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "rules.yaml"
+    example = re.search(r"^```yaml\n(.*?)^```$", sections()[kind], re.MULTILINE | re.DOTALL)
+    assert example
+    file.write_text(as_rule_set(example[1]), encoding="utf-8")
+    assert {rule.type for rule in dq.load_rules(file)[0].rules} == {kind}
+
+
+@pytest.mark.parametrize("kind", RULE_TYPES)
+def test_a_section_names_the_class_and_its_own_fields(kind: str) -> None:
+    rule = RULE_TYPES[kind]
+    shared = set(ColumnRule.model_fields if issubclass(rule, ColumnRule) else Rule.model_fields)
+    assert f"`dq.{rule.__name__}`" in sections()[kind]
+    assert documented_fields(sections()[kind]) == set(rule.model_fields) - shared - NOT_YET
+
+
+def test_the_shared_fields_are_documented() -> None:
+    before = RULES.read_text(encoding="utf-8").split("\n### ", 1)[0]
+    assert documented_fields(before) >= set(ColumnRule.model_fields) - NOT_YET
+
+
+def test_links_and_pictures_exist() -> None:
+    for page in PAGES:
+        targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        for target in targets:
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
