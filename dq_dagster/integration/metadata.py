@@ -47,7 +47,7 @@ def of_outcome(outcome: Outcome) -> dict[str, Any]:
         entries[OBSERVED] = _observed(outcome.observed)
     if outcome.rows is not None:
         entries[ROWS] = outcome.rows
-    if outcome.failed_rows is not None and outcome.failed_rows != outcome.observed:
+    if outcome.failed_rows is not None and outcome.failed_rows != outcome.observed and outcome.rows:
         entries[FAILED_ROWS] = outcome.failed_rows
     if outcome.expected:
         entries[EXPECTED] = outcome.expected

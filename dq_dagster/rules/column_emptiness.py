@@ -7,7 +7,7 @@ from typing import Literal
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.status import Status
-from dq_dagster.judging.wording import have, listing, share
+from dq_dagster.judging.wording import are, have, listing, share
 from dq_dagster.metrics.conditions import IsEmpty
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.column_rule import ColumnRule
@@ -60,8 +60,9 @@ class ColumnNotEmpty(_EmptinessRule):
 
     def demand(self) -> str:
         if self.threshold == ALL:
-            return f"{listing(self.columns)} is never empty."
-        return f"{listing(self.columns)} is rarely empty ({tolerated(self.threshold).words()})."
+            return f"{listing(self.columns)} {are(len(self.columns))} never empty."
+        words = tolerated(self.threshold).words()
+        return f"{listing(self.columns)} {are(len(self.columns))} rarely empty ({words})."
 
 
 class ColumnEmpty(_EmptinessRule):
@@ -90,5 +91,6 @@ class ColumnEmpty(_EmptinessRule):
 
     def demand(self) -> str:
         if self.threshold == ALL:
-            return f"{listing(self.columns)} is always empty."
-        return f"{listing(self.columns)} is mostly empty ({required(self.threshold).words()})."
+            return f"{listing(self.columns)} {are(len(self.columns))} always empty."
+        words = required(self.threshold).words()
+        return f"{listing(self.columns)} {are(len(self.columns))} mostly empty ({words})."

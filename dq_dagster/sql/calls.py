@@ -98,8 +98,10 @@ class Calls:
             height = 0
         elif function == "extract":
             height = self._extracted()
+        elif with_unit:
+            height = self._with_unit()
         else:
-            height = self._listed(function, with_unit=with_unit)
+            height = self._listed(function)
         if not cursor.take(")"):
             cursor.fail("a comma or the end of the arguments")
         return height
@@ -112,11 +114,18 @@ class Calls:
         self._cursor.expect("from")
         return self._grammar.value()
 
-    def _listed(self, function: str, *, with_unit: bool) -> int:
+    def _with_unit(self) -> int:
+        """``dateadd(DAY, amount, time)``; with conditions in it, DAY would be a column."""
+        if not self._cursor.take_in(ARGUMENT_UNITS):
+            self._cursor.fail("a unit like DAY")
+        self._cursor.expect(",")
+        amount = self._grammar.value()
+        self._cursor.expect(",")
+        return max(amount, self._grammar.value())
+
+    def _listed(self, function: str) -> int:
         cursor = self._cursor
-        if with_unit and not cursor.take_in(ARGUMENT_UNITS):
-            cursor.fail("a unit like DAY")
-        heights = [1 if with_unit else self._argument(function)]
+        heights = [self._argument(function)]
         if function in SIZE_SECOND and cursor.take(","):
             self._size(function)
         while cursor.take(","):

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=WIDTH)
     shop = {"orders": options.orders, "repaired": options.repaired}
-    saved = "DAGSTER_HOME" in os.environ
+    saved = bool(os.environ.get("DAGSTER_HOME"))
     instance = dg.DagsterInstance.get() if saved else dg.DagsterInstance.ephemeral()
     with instance:
         console.print("Starting Spark ...")

@@ -16,6 +16,7 @@ from rich.text import Text
 import dq_dagster as dq
 from dq_dagster.integration import metadata
 
+_WIDE = 100
 _COLOURS = {
     dq.Status.OK: "green",
     dq.Status.WARNING: "yellow",
@@ -77,23 +78,23 @@ def status_of(evaluation: dg.AssetCheckEvaluation) -> dq.Status:
 
 
 def print_table(lines: Sequence[Line], console: Console) -> None:
+    # The messages have the observed values too; on a narrow terminal they need the space.
+    wide = console.width >= _WIDE
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("asset", no_wrap=True)
     table.add_column("check", no_wrap=True)
     table.add_column("status", no_wrap=True)
-    table.add_column("observed", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("observed", justify="right", no_wrap=True)
     table.add_column("message", ratio=1)
     previous = ""
     for line in lines:
         if previous and line.asset != previous:
             table.add_section()
-        table.add_row(
-            "" if line.asset == previous else line.asset,
-            line.check,
-            Text(line.status, style=_COLOURS[line.status]),
-            _shown(line.observed),
-            _message(line),
-        )
+        asset = "" if line.asset == previous else line.asset
+        status = Text(line.status, style=_COLOURS[line.status])
+        observed = [_shown(line.observed)] if wide else []
+        table.add_row(asset, line.check, status, *observed, _message(line))
         previous = line.asset
     console.print(table)
 

@@ -8,6 +8,7 @@ import pytest
 
 import dq_dagster as dq
 from dq_dagster.rules.catalogue import RULE_TYPES
+from tests.oracle.rules import WITHOUT_ROWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,6 +128,6 @@ def _rule(kind: str, fields: dict[str, Any], scenario: str) -> dict[str, Any]:
         on_text = kind in ON_TEXT and scenario in TEXT_SCENARIOS
         blank = kind in COUNTING and scenario == "blank"
         rule["columns"] = "t" if on_text or blank else "n"
-    if scenario == "filtered":
+    if scenario == "filtered" and kind not in WITHOUT_ROWS:
         rule["where"] = "id < 0"
     return rule

@@ -92,6 +92,9 @@ CASES = [
           {"min": "0001-01-01", "max": "0001-01-01"}, "Ok"),
     *both("year 9999, instant", "timestamp", datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
           {"max": "9999-12-31T23:59:59.999999Z"}, "Ok"),
+    # The usual "for ever", which in New York lies in the year 10000 of UTC.
+    *both("for ever", "timestamp", NOON, {"max": "9999-12-31T23:59:59"}, "Ok"),
+    *both("for ever, below", "timestamp", NOON, {"min": wall(9999, 12, 31, 23, 59)}, "Error"),
     *both("a microsecond", "timestamp", NOON + timedelta(microseconds=1), {"max": NOON}, "Error"),
     *both("wall clock to the microsecond", "timestamp_ntz", wall(2024, 1, 1, 0, 0, 0, 1),
           {"max": "2024-01-01"}, "Error"),

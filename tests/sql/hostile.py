@@ -569,6 +569,8 @@ HOSTILE: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
             "substring(name from 1 for 2) = 'a'",
             "current_date(id) is null",
             "dateadd('day', 1, ts) > ts",
+            "dateadd(day, id is null, ts) > ts",
+            "cast(id as decimal(qty)) = 1",
             "interval '1' year to day > ts",
             "id union select 1",
             "id > 0 order by id",
