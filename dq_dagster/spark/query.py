@@ -10,7 +10,7 @@ from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.metric import RowMetric
 from dq_dagster.metrics.states import State
 from dq_dagster.spark.aggregates import Aggregates
-from dq_dagster.spark.packing import MOST_ROWS, SMOOTH, Lane, padding, paired, single
+from dq_dagster.spark.packing import MOST_ROWS, SMOOTH, Lane, buffers, padding, paired, single
 
 Needs = Mapping[RowMetric, Aggregates]
 
@@ -28,11 +28,11 @@ class Query:
     @classmethod
     def of(cls, needs: Needs, *, packed: bool = True) -> Query:
         safe, unsafe, others = _distinct(needs)
-        crowded = len(safe) + len(unsafe) + len(others) > SMOOTH
+        crowded = len(safe) + len(unsafe) + sum(map(buffers, others)) > SMOOTH
         lanes = paired(safe) if packed and crowded else {}
         counts = [lane.sql for lane in lanes.values()] if lanes else [single(p) for p in safe]
         texts = dict.fromkeys([_ROWS, *counts, *(single(p) for p in unsafe), *others])
-        texts |= dict.fromkeys(padding(len(texts)))
+        texts |= dict.fromkeys(padding(sum(map(buffers, texts))))
         return cls(needs, {sql: f"dq_{n}" for n, sql in enumerate(texts)}, lanes)
 
     def select_list(self) -> list[str]:

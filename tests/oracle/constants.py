@@ -40,7 +40,9 @@ def _bounds(random: Random, kind: str, values: Sequence[Any]) -> dict[str, Any]:
     names = sorted(random.sample(_NAMES, random.randint(1, 4)), key=_NAMES.index)
     write = _writing(random, kind)
     chosen = [write(value) for value in _choose(random, kind, values, len(names))]
-    chosen.sort(key=lambda written: constant(written, kind))
+    # As written: two numbers that a column does not tell apart are still declared in order.
+    order = "decimal(38,0)" if kind in kinds.NUMERIC else kind
+    chosen.sort(key=lambda written: constant(written, order))
     return dict(zip(names, chosen, strict=True))
 
 

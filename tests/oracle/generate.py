@@ -19,6 +19,8 @@ from tests.oracle.names import HOSTILE_NAMES
 from tests.oracle.sql import NUMBER
 from tests.oracle.values import single
 
+# Sizes of which shares such as 0.1 and 0.3 are met exactly, and others.
+_SIZES = (5, 10, 10, 13, 20, 30, 40)
 _NULL_SHARES = (0.0, 0.0, 0.0, 0.2, 0.2, 0.5, 0.8, 1.0)
 _TEXTS = (
     "", " ", "\t\n", " \x0b\x0c\r ", "\xa0", "a", "b", "ab", "a ", " a", "abc", "ABC", "aBc",
@@ -73,7 +75,7 @@ class Table:
 def table(seed: int) -> Table:
     random = Random(seed)
     # Every fourth table is very small: no row, one, two, three.
-    size = seed // 4 % 4 if seed % 4 == 0 else random.randint(4, 40)
+    size = seed // 4 % 4 if seed % 4 == 0 else random.choice(_SIZES)
     types = [kind for kind in kinds.ALL for _ in range(2)]
     names = random.sample(HOSTILE_NAMES, len(types))
     columns = [Column(NUMBER, "int", range(size))]
@@ -102,8 +104,9 @@ def _whole(kind: str) -> Callable[[Random], Callable[[], int]]:
 
 
 def _doubles(random: Random) -> Callable[[], float]:
-    pool = _DOUBLES if random.random() < 0.7 else _DOUBLES + _WILD_DOUBLES
-    return lambda: random.choice(pool)
+    # Either none is odd, or one in ten: in a sum of many odd ones nothing else would show.
+    odd = random.choice((0.0, 0.1))
+    return lambda: random.choice(_WILD_DOUBLES if random.random() < odd else _DOUBLES)
 
 
 def _floats(random: Random) -> Callable[[], float]:
@@ -129,6 +132,8 @@ def _decimals(kind: str) -> Callable[[Random], Callable[[], Decimal]]:
 
 def _texts(random: Random) -> Callable[[], str]:
     pool = random.sample(_TEXTS, random.choice((3, 8, len(_TEXTS))))
+    # Without a common value few patterns and sets would ever match everything.
+    pool += random.choice(((), ("a", "a\n"), ("a",) * 8))
     return lambda: random.choice(pool)
 
 

@@ -15,6 +15,8 @@ from tests.oracle.values import exactly, is_nan
 
 _LARGEST = Fraction(sys.float_info.max)
 _SQUARABLE = Fraction(10) ** 150
+# The square of anything smaller is 0.
+_SQUARE_ROOT_OF_NOTHING = 1 / _SQUARABLE
 _ROUNDING = Fraction(1, 10**12)
 _WIDE = Context(prec=80, Emax=10**6, Emin=-(10**6))
 
@@ -103,5 +105,7 @@ def deviation(values: Sequence[Any], kind: str) -> Measured | None:
     square = _WIDE.divide(Decimal(variance.numerator), Decimal(variance.denominator))
     root = Fraction(_WIDE.sqrt(square))
     largest = max(map(abs, exact))
-    slack = root / 10**9 + largest * _ROUNDING
-    return Measured(root, slack, may_refuse=largest > _SQUARABLE or slack > root / 10**6)
+    slack = root / 10**9 + largest * _ROUNDING + _SQUARE_ROOT_OF_NOTHING
+    return Measured(
+        root, slack, may_refuse=largest > _SQUARABLE or largest * _ROUNDING > root / 10**6
+    )

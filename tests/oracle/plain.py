@@ -29,7 +29,10 @@ ANYTHING = object()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The right outcome; ``also`` holds statuses that rounding of doubles may lead to."""
+    """The right outcome; ``also`` holds statuses that rounding of doubles may lead to.
+
+    With ``may_refuse``, an Error without an observed value is right too.
+    """
 
     status: str
     observed: Any = None
@@ -37,6 +40,7 @@ class Verdict:
     rows: int | None = None
     also: frozenset[str] = frozenset()
     slack: Fraction = Fraction(0)
+    may_refuse: bool = False
     by_column: Mapping[str, Verdict] = field(default_factory=dict)
 
 
@@ -153,14 +157,13 @@ def _judge_statistic(rule: Rule, found: measures.Measured, kind: str, count: int
     if not _bounds_fit(rule, kind):
         return MISFIT
     near = {place(rule, value, kind) for value in found.nearby()}
-    also = near | {"Error"} if found.may_refuse else near
     observed = None if found.overflows else found.value
     slack = found.slack
     if kind == "float" and not slack and isinstance(found.value, Fraction):
         # Any number that means this 32-bit one may be shown for it, such as 0.1.
         slack = abs(found.value) / 2**24
     status = "Error" if found.overflows else place(rule, found.value, kind)
-    return Verdict(status, observed, None, count, frozenset(also), slack)
+    return Verdict(status, observed, None, count, frozenset(near), slack, found.may_refuse)
 
 
 _statistic("min", measures.minimum, kinds.ORDERED)

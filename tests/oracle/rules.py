@@ -23,7 +23,7 @@ MAKERS: dict[str, Maker] = {}
 WITHOUT_ROWS = {"column_count_in_range"}
 _MISFITS = 0.08
 _COUNTS = (0, 1, 2, 5, 40)
-_SHARES = (0, 0.0, 0.1, 0.25, 1 / 3, 0.5, 0.99, 1, 1.0)
+_SHARES = (0, 0.0, 0.1, 0.1, 0.2, 0.3, 1 / 3, 0.5, 0.7, 0.9, 0.99, 1, 1.0)
 
 
 def rules(seed: int, table: Table, many: int) -> list[Fields]:
@@ -154,7 +154,7 @@ def _set(random: Random, table: Table) -> Fields:
 @maker("column_values_match", "column_values_not_match")
 def _pattern(random: Random, table: Table) -> Fields:
     columns = _columns(random, table, (kinds.TEXT,))
-    fields: Fields = {"pattern": random.choice(PATTERNS)}
+    fields: Fields = {"pattern": random.choice(("a", random.choice(PATTERNS)))}
     if random.random() < 0.4:
         fields["match"] = random.choice(("full", "search"))
     return _named(columns) | fields | _threshold(random, limit=True, requirement=True)

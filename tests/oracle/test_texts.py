@@ -100,7 +100,6 @@ CASES = [
     Case("smile", "string", [SMILE, "ab"], matching("(?s)."), "Error", 1),
     Case("unicode case", "string", ["É"], matching("(?iu)é"), "Ok", 0),
     Case("invalid", "string", ["a"], matching("a{2,1}"), "Error", None, "not a regular expression"),
-    Case("trailing backslash", "string", ["a"], matching("a\\"), "Error", None),
     Case("not matching", "string", ["a\n", "b"], rule("column_values_not_match", pattern="a"), "Ok",
          0),
 ]  # fmt: skip

@@ -35,6 +35,7 @@ def test_patterns_with_closed_groups_are_taken_as_they_are(pattern: str) -> None
         (r"\Q(\E)|(b", "unmatched ')' at position 5"),
         ("[](]a)|(b[])]", "unmatched ')' at position 5"),
         (r"(a\)", "never closed"),
+        ("a\\", "ends in a lone backslash"),
     ],
 )
 def test_patterns_that_would_reach_out_of_a_group_are_refused(pattern: str, words: str) -> None:
