@@ -80,32 +80,26 @@ def _not_a_predicate(frame: DataFrame, metric: RowMetric) -> RuleFailure | None:
 
 
 def _run(frame: DataFrame, needs: Needs, *, packed: bool = True) -> Measured:
-    """Runs all in one query; if that raises, again without the metrics the error points to."""
+    """Runs all in one query; if that raises, the metrics the error points to run on their own."""
     if not needs:
         return {}
     query = Query.of(needs, packed=packed)
     try:
         return _collect(frame, query)
     except Exception as error:  # noqa: BLE001 (the isolation boundary)
-        suspects = {
-            metric: needs[metric]
-            for sql in _texts_quoted(error, query)
-            for metric in query.using(sql)
-        }
+        quoted = _texts_quoted(error, query)
+        suspects = {m: needs[m] for sql in quoted for m in query.using(sql)}
         if query.lanes and suspects and not any(need.fallible for need in suspects.values()):
             # Of ours only packed counts can raise: there are too many rows for them.
             return _run(frame, needs, packed=False)
-        return _run_without(frame, needs, suspects, error)
-
-
-def _run_without(frame: DataFrame, needs: Needs, suspects: Needs, error: Exception) -> Measured:
-    rest = {metric: need for metric, need in needs.items() if metric not in suspects}
-    if not suspects or not rest:
+        rest = {metric: need for metric, need in needs.items() if metric not in suspects}
+        if len(quoted) == 1 and not any(need.fallible for need in rest.values()):
+            return dict.fromkeys(suspects, told(error)) | _run(frame, rest)
+        if suspects and rest:
+            # Not convicted yet: Spark computes equal parts of several rules once, and may quote
+            # a rule that would never have come to that part by itself.
+            return _run(frame, suspects) | _run(frame, rest)
         return _run_in_parts(frame, needs, error)
-    if len({tuple(need.counts.values()) for need in suspects.values()}) == 1:
-        return dict.fromkeys(suspects, told(error)) | _run(frame, rest)
-    # Several rules hold the quoted words at the quoted place; some may be innocent.
-    return _run(frame, suspects) | _run(frame, rest)
 
 
 def _run_in_parts(frame: DataFrame, needs: Needs, error: Exception) -> Measured:

@@ -12,11 +12,11 @@ from dq_dagster.rules.regex import require_closed_groups, whole
 CLOSED = [
     "a", "", "(a)", "(a)(b)", "((a)|(b))", "(?:a)", "(?i)a", "(?<name>a)", "(?=a)b", "(?<!a)b",
     r"\(", r"\)", r"\\(a)", "[(]", "[)]", "[()]", "[^(]", "[](]", "[^](]", r"[\]()]", "[a[(]b]",
-    r"\Q(\E", r"\Q)", r"\Q(\E(a)", "a{2}", "(a)*", r"\p{L}", "(", ")",
+    r"\Q(\E", r"\Q)", r"\Q(\E(a)", "a{2}", "(a)*", r"\p{L}", r"a\\", r"C:\\Quotes\\.*",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", CLOSED[:-2])
+@pytest.mark.parametrize("pattern", CLOSED)
 def test_patterns_with_closed_groups_are_taken_as_they_are(pattern: str) -> None:
     assert require_closed_groups(pattern) == pattern
 
@@ -36,6 +36,7 @@ def test_patterns_with_closed_groups_are_taken_as_they_are(pattern: str) -> None
         ("[](]a)|(b[])]", "unmatched ')' at position 5"),
         (r"(a\)", "never closed"),
         ("a\\", "ends in a lone backslash"),
+        ("a\\\\\\", "ends in a lone backslash"),
     ],
 )
 def test_patterns_that_would_reach_out_of_a_group_are_refused(pattern: str, words: str) -> None:
@@ -55,6 +56,7 @@ def test_a_rule_says_which_field_is_wrong() -> None:
         ("", r"\A(?:)\z"),
         (r"\Qa.b", r"\A(?:\Qa.b\E)\z"),
         (r"\Qa\E.b", r"\A(?:\Qa\E.b)\z"),
+        (r"C:\\Quotes", r"\A(?:C:\\Quotes)\z"),
         ("(?x)a # comment", "\\A(?:(?x)a # comment\n)\\z"),
         ("a#", r"\A(?:a#)\z"),
     ],

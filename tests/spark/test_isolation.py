@@ -43,7 +43,7 @@ CALM: list[Rule] = [
     sql("try_cast(s AS INT) IS NOT NULL"),
     sql("length(s) > 1"),
     sql("get(a, 5) IS NULL"),
-    sql("s LIKE 'a%' OR id < 5"),
+    sql("x = 0 OR 100 / x > 1"),
     *[
         {"type": f"column_{statistic}_in_range", "columns": "x", "min": 0, "soft_max": 1}
         for statistic in ("min", "max", "avg", "sum", "stddev")
