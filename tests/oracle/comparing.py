@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from dq_dagster import Outcome
-from tests.oracle.plain import ANYTHING, BADNESS, Verdict
 from tests.oracle.values import exactly, is_nan
+from tests.oracle.verdicts import ANYTHING, BADNESS, Verdict
 
 
 def differences(outcome: Outcome, right: Verdict) -> list[str]:

@@ -16,8 +16,9 @@ from dq_dagster.rules.catalogue import RULE_TYPES
 from tests.oracle.comparing import differences
 from tests.oracle.frames import frame
 from tests.oracle.generate import Table, table
-from tests.oracle.plain import ORACLES, expected
+from tests.oracle.plain import expected
 from tests.oracle.rules import MAKERS, rules
+from tests.oracle.verdicts import ORACLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
