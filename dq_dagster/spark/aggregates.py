@@ -161,7 +161,7 @@ def _extreme(metric: ColumnMetric, table: Table, side: Literal["min", "max"]) ->
     if isinstance(column.kind, FLOATS) and side == "min":
         # NaN is the greatest value to Spark; a minimum taken this way does not hide it.
         found = f"-max(-{value})"
-    to_plain, from_plain = _transport(column)
+    to_plain, from_plain = transport(column)
     return Aggregates(
         lambda results: Extreme(side, from_plain(results["value"])),
         others={"value": to_plain.format(found)},
@@ -169,7 +169,7 @@ def _extreme(metric: ColumnMetric, table: Table, side: Literal["min", "max"]) ->
     )
 
 
-def _transport(column: ColumnRef) -> tuple[str, Callable[[Any], Any]]:
+def transport(column: ColumnRef) -> tuple[str, Callable[[Any], Any]]:
     """How a value travels so that Python neither shifts, rounds nor rejects it."""
     match column.kind:
         case T.DateType():

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from dq_dagster.errors import Misfit
+from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.metrics.frequency import Frequencies, Grouping, Level, Members
-from dq_dagster.spark.aggregates import value_or_null
+from dq_dagster.spark.aggregates import transport, value_or_null
 from dq_dagster.spark.columns import ColumnRef, Table
 from dq_dagster.spark.predicates import in_set, is_blank
 
@@ -33,13 +33,18 @@ class Counting:
     grouping: Grouping
     sql: str
     key: ColumnRef
-    sets: tuple[Members, ...]
+    sets: tuple[Members, ...] = ()
+
+    def against(self, members: Members) -> Counting:
+        """The same, with one more set to compare with; raises Misfit if it does not fit."""
+        self.inside(members)
+        return replace(self, sets=tuple(dict.fromkeys([*self.sets, members])))
 
     def inside(self, members: Members) -> str:
         return in_set(self.key, members.values, ignore_case=members.ignore_case)
 
 
-def counting(grouping: Grouping, sets: Sequence[Members], table: Table, *, alias: str) -> Counting:
+def counting(grouping: Grouping, table: Table, *, alias: str) -> Counting:
     """Raises Misfit if a column is missing, or its values can not be counted or compared."""
     columns = [table.column(name) for name in grouping.columns]
     for column in columns:
@@ -51,11 +56,7 @@ def counting(grouping: Grouping, sets: Sequence[Members], table: Table, *, alias
         table.require_columns_of(grouping.where)
         sql = value_or_null(sql, grouping.where)
     kind = columns[0].kind if len(columns) == 1 else T.StructType()
-    made = Counting(grouping, sql, ColumnRef(grouping.key, alias, kind), tuple(sets))
-    for members in made.sets:
-        # Literals that do not fit the column are found here, before anything runs.
-        made.inside(members)
-    return made
+    return Counting(grouping, sql, ColumnRef(grouping.key, alias, kind))
 
 
 def count_values(frame: DataFrame, wanted: Sequence[Counting]) -> dict[Grouping, Frequencies]:
@@ -103,7 +104,9 @@ def _level_columns(wanted: Sequence[Counting]) -> list[str]:
         for s, members in enumerate(one.sets):
             columns.append(f"count(if({one.inside(members)}, 1, NULL)) AS i{n}_{s}")
         if one.sets:
-            columns += [f"min({one.key.sql}) AS a{n}", f"max({one.key.sql}) AS z{n}"]
+            plain, _ = transport(one.key)
+            columns.append(f"{plain.format(f'min({one.key.sql})')} AS a{n}")
+            columns.append(f"{plain.format(f'max({one.key.sql})')} AS z{n}")
     return columns
 
 
@@ -123,5 +126,13 @@ def _frequencies(rows: Sequence[Row], wanted: Sequence[Counting]) -> dict[Groupi
 def _level(row: Mapping[str, Any], n: int, one: Counting) -> Level:
     inside = {members: row[f"i{n}_{s}"] for s, members in enumerate(one.sets)}
     # With up to two values of one frequency, the least and the greatest are all of them.
-    examples = dict.fromkeys([row[f"a{n}"], row[f"z{n}"]]) if one.sets else {}
-    return Level(row["n"], row["m"], inside, tuple(examples))
+    return Level(row["n"], row["m"], inside, _examples(row, n, one.key) if one.sets else ())
+
+
+def _examples(row: Mapping[str, Any], n: int, key: ColumnRef) -> tuple[Any, ...]:
+    _, from_plain = transport(key)
+    try:
+        return tuple(dict.fromkeys([from_plain(row[f"a{n}"]), from_plain(row[f"z{n}"])]))
+    except RuleFailure:
+        # A time that Python can not hold; it is only shown, not judged.
+        return ()

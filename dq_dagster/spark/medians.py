@@ -17,6 +17,7 @@ from pyspark.sql import types as T
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.median import ColumnMedian, midpoint
+from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark import literals
 from dq_dagster.spark.aggregates import numeric_column, value_or_null
 from dq_dagster.spark.columns import FLOATS, ColumnRef, Table
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _ACCURACY = 10_000
 # Wider than the error of the quantiles, so that the median lies surely inside.
 _LOW, _HIGH = 0.5 - 3 / _ACCURACY, 0.5 + 3 / _ACCURACY
+
+_BEYOND = Decimal(10) ** 39
 
 Number = int | float | Decimal
 
@@ -71,12 +74,31 @@ def medians(
             found[one.metric] = math.nan
         else:
             low, high = row[f"q{n}"]
-            brackets[n] = Bracket(low, high, row[f"c{n}"])
+            brackets[n] = _widened(low, high, row[f"c{n}"], one.column.kind)
     if brackets:
         columns = [sql for n, b in brackets.items() for sql in _middle(n, wanted[n], b)]
         row = _one_row(frame, columns)
         found |= {wanted[n].metric: _pick(n, wanted[n], b, row) for n, b in brackets.items()}
     return found
+
+
+def _widened(low: Any, high: Any, count: int, kind: T.DataType) -> Bracket:
+    """Quantiles are found with doubles: numbers that those can not hold get some room."""
+    if low is None or high is None:
+        # Rounded beyond what a decimal can hold.
+        return Bracket(-_BEYOND, _BEYOND, count)
+    if isinstance(kind, T.LongType | T.DecimalType):
+        step = Decimal(1).scaleb(-kind.scale) if isinstance(kind, T.DecimalType) else Decimal(1)
+        return Bracket(_moved(low, -step), _moved(high, step), count)
+    return Bracket(low, high, count)
+
+
+def _moved(end: Number, step: Decimal) -> Number:
+    size = abs(Decimal(end))
+    if size < abs(step) * 2**53:
+        return end
+    away = EXACT.multiply(size, Decimal(2) ** -50)
+    return EXACT.add(Decimal(end), away if step > 0 else -away)
 
 
 def _one_row(frame: DataFrame, columns: list[str]) -> Mapping[str, Any]:
@@ -102,12 +124,13 @@ def _middle(n: int, one: MedianSql, bracket: Bracket) -> list[str]:
     under_high = literals.below(column, one.value, high)
     over = literals.above(column, one.value, high)
     inside = f"array_sort(collect_list(if({over_low} AND {under_high}, {one.value}, NULL)))"
-    at_most_low = f"count(if(NOT ({over_low}), 1, NULL))"
+    given = f"{one.value} IS NOT NULL"
+    at_most_low = f"count(if({given} AND NOT ({over_low}), 1, NULL))"
     return [
         f"count(if({under}, 1, NULL)) AS under{n}",
         f"{at_most_low} AS low{n}",
         f"count(if({under_high}, 1, NULL)) AS inside{n}",
-        f"count(if(NOT ({over}), 1, NULL)) AS high{n}",
+        f"count(if({given} AND NOT ({over}), 1, NULL)) AS high{n}",
         *(
             f"get({inside}, CAST({rank} - {at_most_low} AS INT)) AS {name}{n}"
             for name, rank in (("lower", (bracket.count - 1) // 2), ("upper", bracket.count // 2))

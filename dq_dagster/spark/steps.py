@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dq_dagster.errors import RuleFailure
-from dq_dagster.metrics.frequency import FrequencyMetric, Grouping, Members
+from dq_dagster.metrics.frequency import FrequencyMetric, Grouping
 from dq_dagster.metrics.median import ColumnMedian
 from dq_dagster.metrics.metric import Metric, RowMetric
 from dq_dagster.plan import Kind, Pass
@@ -39,20 +39,24 @@ def _aggregate(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> Val
 
 def _count_values(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> Values:
     wanted = cast("Sequence[FrequencyMetric]", metrics)
-    sets: dict[Grouping, dict[Members, None]] = {}
-    for metric in wanted:
-        known = sets.setdefault(metric.grouping, {})
-        if metric.members is not None:
-            known[metric.members] = None
+    found: dict[Metric, Any] = {}
     tasks: dict[Grouping, Counting] = {}
-    found: dict[Grouping, Any] = {}
-    for n, (grouping, members) in enumerate(sets.items()):
+    for metric in wanted:
         try:
-            tasks[grouping] = counting(grouping, list(members), table, alias=f"k{n}")
+            tasks[metric.grouping] = _with(metric, tasks.get(metric.grouping), table, len(tasks))
         except RuleFailure as failure:
-            found[grouping] = failure
-    found |= _isolated(tasks, lambda some: count_values(frame, some))
-    return {metric: _value(metric.value, found[metric.grouping]) for metric in wanted}
+            found[metric] = failure
+    counted = _isolated(tasks, lambda some: count_values(frame, some))
+    return {
+        metric: found.get(metric) or _value(metric.value, counted[metric.grouping])
+        for metric in wanted
+    }
+
+
+def _with(metric: FrequencyMetric, known: Counting | None, table: Table, n: int) -> Counting:
+    """The counting that serves this metric too; a set that does not fit spoils no other."""
+    task = known or counting(metric.grouping, table, alias=f"k{n}")
+    return task if metric.members is None else task.against(metric.members)
 
 
 def _medians(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> Values:
