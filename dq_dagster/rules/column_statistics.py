@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar, Literal
 
 from dq_dagster.judging.evidence import Evidence
@@ -33,8 +34,9 @@ class ColumnStatisticRule(ColumnRule):
     statistic: ClassVar[str]
 
     @property
+    @abstractmethod
     def expected(self) -> Range:
-        raise NotImplementedError
+        """The bounds to judge by."""
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self._measure(column), self.values_in(column))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar, Literal
 
 from dq_dagster.judging.evidence import Evidence
@@ -22,8 +23,9 @@ class _EveryValueInRange(ColumnRule):
     judged: ClassVar[Literal["value", "length"]]
 
     @property
+    @abstractmethod
     def expected(self) -> Range:
-        raise NotImplementedError
+        """The bounds to judge by."""
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         beyond = [self._beyond(column, *pair) for pair in (self._hard, self._soft) if any_set(pair)]
