@@ -23,15 +23,22 @@ if TYPE_CHECKING:
     from dq_dagster.judging.status import Status as Status
     from dq_dagster.rules.column_emptiness import ColumnEmpty as ColumnEmpty
     from dq_dagster.rules.column_emptiness import ColumnNotEmpty as ColumnNotEmpty
+    from dq_dagster.rules.column_frequent import (
+        ColumnMostFrequentInSet as ColumnMostFrequentInSet,
+    )
+    from dq_dagster.rules.column_frequent import ColumnTopValuesInSet as ColumnTopValuesInSet
     from dq_dagster.rules.column_patterns import ColumnValuesMatch as ColumnValuesMatch
     from dq_dagster.rules.column_patterns import ColumnValuesNotMatch as ColumnValuesNotMatch
     from dq_dagster.rules.column_sets import ColumnValuesInSet as ColumnValuesInSet
     from dq_dagster.rules.column_sets import ColumnValuesNotInSet as ColumnValuesNotInSet
     from dq_dagster.rules.column_statistics import ColumnAvgInRange as ColumnAvgInRange
     from dq_dagster.rules.column_statistics import ColumnMaxInRange as ColumnMaxInRange
+    from dq_dagster.rules.column_statistics import ColumnMedianInRange as ColumnMedianInRange
     from dq_dagster.rules.column_statistics import ColumnMinInRange as ColumnMinInRange
     from dq_dagster.rules.column_statistics import ColumnStddevInRange as ColumnStddevInRange
     from dq_dagster.rules.column_statistics import ColumnSumInRange as ColumnSumInRange
+    from dq_dagster.rules.column_uniqueness import ColumnUnique as ColumnUnique
+    from dq_dagster.rules.column_uniqueness import UniqueKey as UniqueKey
     from dq_dagster.rules.column_value_ranges import (
         ColumnValueLengthsInRange as ColumnValueLengthsInRange,
     )
@@ -57,15 +64,18 @@ _HOMES = {
     "integration.spark_io_manager": ("SparkIOManager",),
     "judging.status": ("Status",),
     "rules.column_emptiness": ("ColumnEmpty", "ColumnNotEmpty"),
+    "rules.column_frequent": ("ColumnMostFrequentInSet", "ColumnTopValuesInSet"),
     "rules.column_patterns": ("ColumnValuesMatch", "ColumnValuesNotMatch"),
     "rules.column_sets": ("ColumnValuesInSet", "ColumnValuesNotInSet"),
     "rules.column_statistics": (
         "ColumnAvgInRange",
         "ColumnMaxInRange",
+        "ColumnMedianInRange",
         "ColumnMinInRange",
         "ColumnStddevInRange",
         "ColumnSumInRange",
     ),
+    "rules.column_uniqueness": ("ColumnUnique", "UniqueKey"),
     "rules.column_value_ranges": ("ColumnValueLengthsInRange", "ColumnValuesInRange"),
     "rules.dataset_counts": ("ColumnCountInRange", "RecordCountInRange"),
     "rules.json_schema": ("json_schema",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +27,16 @@ _NO_ASSET = "data"
 def evaluate(
     data: DataFrame | pd.DataFrame,
     rules: RuleSet | Sequence[Rule | Mapping[str, Any]],
+    *,
+    now: datetime | None = None,
 ) -> Evaluation:
-    """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved."""
+    """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved.
+
+    ``now`` is the time that ages are counted from; without a zone it is meant in UTC.
+    """
     rule_set = _rule_set(rules)
     plan = make_plan(rule_set.enabled_rules)
-    evidence = _gather(data, plan)
+    evidence = _gather(data, plan, _moment(now))
     return Evaluation(tuple(_outcome(rule, evidence) for rule in plan.rules), plan)
 
 
@@ -43,7 +49,13 @@ def _rule_set(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> RuleSet:
     return rules if isinstance(rules, RuleSet) else RuleSet(asset=_NO_ASSET, rules=tuple(rules))
 
 
-def _gather(data: Any, plan: Plan) -> Evidence:
+def _moment(now: datetime | None) -> datetime:
+    if now is None:
+        return datetime.now(UTC)
+    return now.replace(tzinfo=UTC) if now.tzinfo is None else now
+
+
+def _gather(data: Any, plan: Plan, now: datetime) -> Evidence:
     # Here, so that declaring rules needs no Spark.
     from dq_dagster.spark.columns import Table
     from dq_dagster.spark.frames import as_spark
@@ -51,11 +63,11 @@ def _gather(data: Any, plan: Plan) -> Evidence:
     from dq_dagster.spark.steps import run
 
     frame = as_spark(data)
-    table = Table(frame.schema)
+    table = Table(frame.schema, now)
     values: dict[Metric, Any] = {ColumnCount(): len(frame.columns)}
     for step in plan.passes:
         values |= run(step, frame, table)
-    return Evidence(values, session_zone(frame.sparkSession))
+    return Evidence(values, session_zone(frame.sparkSession), now)
 
 
 def _outcome(rule: Rule, evidence: Evidence) -> Outcome:

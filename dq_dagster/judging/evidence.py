@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from dq_dagster.errors import RuleFailure
@@ -17,6 +17,7 @@ class Evidence:
 
     values: Mapping[Metric, Any]
     zone: tzinfo = field(default=UTC)
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __getitem__(self, metric: Metric) -> Any:
         """The measured value; raises the metric's failure if it could not be measured."""

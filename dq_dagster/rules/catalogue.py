@@ -7,15 +7,18 @@ from typing import Any
 
 from dq_dagster.errors import DeclarationError, Problem, did_you_mean
 from dq_dagster.rules.column_emptiness import ColumnEmpty, ColumnNotEmpty
+from dq_dagster.rules.column_frequent import ColumnMostFrequentInSet, ColumnTopValuesInSet
 from dq_dagster.rules.column_patterns import ColumnValuesMatch, ColumnValuesNotMatch
 from dq_dagster.rules.column_sets import ColumnValuesInSet, ColumnValuesNotInSet
 from dq_dagster.rules.column_statistics import (
     ColumnAvgInRange,
     ColumnMaxInRange,
+    ColumnMedianInRange,
     ColumnMinInRange,
     ColumnStddevInRange,
     ColumnSumInRange,
 )
+from dq_dagster.rules.column_uniqueness import ColumnUnique, UniqueKey
 from dq_dagster.rules.column_value_ranges import ColumnValueLengthsInRange, ColumnValuesInRange
 from dq_dagster.rules.dataset_counts import ColumnCountInRange, RecordCountInRange
 from dq_dagster.rules.problems import label_of
@@ -27,15 +30,20 @@ BUILT_IN: tuple[type[Rule], ...] = (
     ColumnAvgInRange,
     ColumnMaxInRange,
     ColumnSumInRange,
+    ColumnMedianInRange,
     ColumnStddevInRange,
     ColumnNotEmpty,
     ColumnEmpty,
+    ColumnUnique,
+    UniqueKey,
     ColumnValuesInSet,
     ColumnValuesNotInSet,
     ColumnValuesInRange,
     ColumnValueLengthsInRange,
     ColumnValuesMatch,
     ColumnValuesNotMatch,
+    ColumnTopValuesInSet,
+    ColumnMostFrequentInSet,
     RecordCountInRange,
     ColumnCountInRange,
     RowExpectation,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from pyspark.sql import types as T
 
@@ -42,9 +43,10 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The columns that rules can name."""
+    """The columns that rules can name, and the time that counts as now."""
 
     schema: T.StructType
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def column(self, name: str) -> ColumnRef:
         """The column of that name, or the field of a struct column named by a dotted path."""

@@ -11,6 +11,7 @@ customers  customer_id % 250 = 9   known_country            Error    a country t
 customers  customer_id % 200 = 11  name_given               Warning  a name of blanks only
 customers  customer_id % 300 = 19  plausible_birth_date     Warning  born in 1890
 products   product_id % 60 = 5     sku_shape                Error    sku5 instead of SKU-00005
+products   product_id % 70 > 67    sku_unique               Error    an article number twice
 products   product_id % 90 = 8     no_test_products         Error    a test product left behind
 products   product_id % 50 = 12    plain_titles             Error    HTML in the title
 products   product_id % 75 = 20    lowest_price             Error    a price of nothing
@@ -62,7 +63,8 @@ def products(spark: SparkSession, count: int) -> DataFrame:
     return _numbered(spark, "product_id", count).selectExpr(
         "product_id",
         """if(product_id % 60 = 5, concat('sku', product_id),
-              concat('SKU-', lpad(product_id, 5, '0'))) AS sku""",
+              concat('SKU-', lpad(if(product_id % 70 = 69, product_id - 1, product_id), 5, '0'))
+           ) AS sku""",
         f"if(product_id % 50 = 12, concat('<b>', {title}, '</b>'), {title}) AS title",
         f"""if(product_id % 90 = 8, 'Test',
                {_pick("product_id", "category", "home", "garden", "fashion", "office")}) AS category

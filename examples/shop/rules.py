@@ -24,6 +24,12 @@ _products = dq.RuleSet(
             blocking=False,
             description="Article numbers are SKU- and five digits.",
         ),
+        dq.ColumnUnique(
+            name="sku_unique",
+            columns=["sku"],
+            blocking=False,
+            description="No two products share an article number.",
+        ),
         dq.ColumnValuesNotInSet(
             name="no_test_products",
             columns=["category"],
@@ -74,6 +80,24 @@ _orders = dq.RuleSet(
         dq.RecordCountInRange(min=1),
         dq.ColumnNotEmpty(
             name="order_complete", columns=["order_id", "product_id", "ordered_at", "amount"]
+        ),
+        dq.UniqueKey(
+            name="one_line_per_product",
+            columns=["order_id", "product_id"],
+            description="An order names each product once.",
+        ),
+        dq.ColumnMostFrequentInSet(
+            name="most_orders_are_shipped",
+            columns=["status"],
+            values=["shipped"],
+            description="More orders are shipped than anything else.",
+        ),
+        dq.ColumnMedianInRange(
+            name="usual_order",
+            columns=["amount"],
+            soft_min=100,
+            soft_max=500,
+            description="Half of the orders cost more, half of them less.",
         ),
         dq.ColumnNotEmpty(
             name="customer_given",

@@ -263,7 +263,7 @@ def test_the_demo_ends_with_a_table(shop: ShopRun) -> None:
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) <= 120
     assert text.split()[:5] == ["asset", "check", "status", "observed", "message"]
-    assert "42 checks: 10 Error, 10 Warning, 1 Empty, 19 Ok, 2 NotComputed" in text
+    assert "47 checks: 11 Error, 10 Warning, 1 Empty, 23 Ok, 2 NotComputed" in text
     assert "Not run: settlements was not built." in text
     assert "payments.never_more_than_ordered is a blocking rule, and it is broken" in text
     assert "./dev ui" in text

@@ -83,6 +83,21 @@ def _float_total(values: Sequence[float]) -> Measured:
     )
 
 
+def median(values: Sequence[Any], kind: str) -> Measured | None:
+    if not values:
+        return None
+    if any(map(is_nan, values)):
+        return Measured(math.nan)
+    ordered = sorted(exactly(value) for value in values)
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    if low == high:
+        return Measured(low)
+    if any(isinstance(value, float) for value in (low, high)):
+        # One of them is infinite; between the two infinities there is nothing.
+        return Measured(math.nan if low == -high else float(low) + float(high))
+    return Measured((low + high) / 2, abs(low + high) * Fraction(1, 10**15))
+
+
 def mean(values: Sequence[Any], kind: str) -> Measured | None:
     found = total(values, kind)
     if found is None or isinstance(found.value, float):

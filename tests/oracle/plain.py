@@ -7,6 +7,7 @@ type needs one function here, one in ``rules.py``, and nothing else.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -108,6 +109,7 @@ _statistic("max", measures.maximum, kinds.ORDERED)
 _statistic("avg", measures.mean, kinds.NUMERIC)
 _statistic("sum", measures.total, kinds.NUMERIC)
 _statistic("stddev", measures.deviation, kinds.NUMERIC)
+_statistic("median", measures.median, kinds.NUMERIC)
 
 
 def _each_in_range(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
@@ -220,3 +222,62 @@ def row_expectation(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
     answers = [answer(rule["expectation"], row) for row in rows]
     bad = sum(not (unknown_is_fine if found is None else found) for found in answers)
     return _counted(rule, bad, len(rows))
+
+
+# --- frequencies --------------------------------------------------------------------------------
+
+
+def identity(value: Any) -> Any:
+    """What makes two values of one column the same; NaN equals itself here."""
+    if isinstance(value, float):
+        return "NaN" if is_nan(value) else exactly(value)
+    if isinstance(value, dict | list | tuple):
+        return repr(value)
+    return exactly(value)
+
+
+@column_oracle("column_unique")
+def unique(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    if kind.startswith("map"):
+        return MISFIT
+    return _unique(rule, [identity(value) for value in _present(rule, values)])
+
+
+@oracle("unique_key")
+def unique_key(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
+    names = [rule["columns"]] if isinstance(rule["columns"], str) else rule["columns"]
+    if any(name not in types or types[name].startswith("map") for name in names):
+        return MISFIT
+    blank = bool(rule.get("empty_includes_blank"))
+    keys = [
+        tuple(None if is_empty(row[name], blank=blank) else identity(row[name]) for name in names)
+        for row in rows
+    ]
+    return _unique(rule, [key for key in keys if any(part is not None for part in key)])
+
+
+def _unique(rule: Rule, keys: Sequence[Any]) -> Verdict:
+    once = sum(count == 1 for count in Counter(keys).values())
+    found = _counted(rule, len(keys) - once, len(keys))
+    observed = None if found.observed is None else once
+    return Verdict(found.status, observed, found.failed_rows, found.rows)
+
+
+@column_oracle("column_top_values_in_set", "column_most_frequent_in_set")
+def frequent_values(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    if kind == kinds.VOID:
+        return NOTHING
+    try:
+        members = [constant(value, kind) for value in rule["values"]]
+    except Misfit:
+        return MISFIT
+    lower = bool(rule.get("ignore_case")) and kind == kinds.TEXT
+    counts = Counter(identity(value) for value in _present(rule, values))
+    if not counts:
+        return NOTHING
+    ranked = sorted(counts.values(), reverse=True)
+    last = ranked[min(rule.get("top", 1), len(ranked)) - 1]
+    allowed = {"NaN" if is_nan(m) else m.lower() if lower else m for m in members}
+    leaders = [value for value, count in counts.items() if count >= last]
+    fine = all((value.lower() if lower else value) in allowed for value in leaders)
+    return Verdict("Ok" if fine else "Error", ANYTHING, None, sum(counts.values()))

@@ -82,7 +82,7 @@ def _values_in_range(random: Random, table: Table) -> Fields:
     return _extreme(random, table)
 
 
-@maker("column_avg_in_range", "column_stddev_in_range")
+@maker("column_avg_in_range", "column_stddev_in_range", "column_median_in_range")
 def _mean(random: Random, table: Table) -> Fields:
     columns = _columns(random, table, kinds.NUMERIC)
     return _named(columns) | numeric_bounds(random, [-6, -3, 0, 1, 2, 3, 6, 1000])
@@ -169,3 +169,32 @@ def _row(random: Random, table: Table) -> Fields:
     if random.random() < 0.3:
         return fields | {"threshold": random.choice((0, 3, 0.2, 1.0))}
     return fields | _threshold(random, limit=True, requirement=False)
+
+
+# --- frequencies --------------------------------------------------------------------------------
+
+
+@maker("column_unique")
+def _unique(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, kinds.ORDERED)
+    return _named(columns) | _threshold(random, limit=False, requirement=True)
+
+
+@maker("unique_key")
+def _unique_key(random: Random, table: Table) -> Fields:
+    columns = random.sample(table.of_kinds(kinds.ORDERED), k=random.choice((1, 2, 2, 3)))
+    return _named(columns) | _threshold(random, limit=False, requirement=True)
+
+
+@maker("column_top_values_in_set")
+def _top(random: Random, table: Table) -> Fields:
+    return _most_frequent(random, table) | {"top": random.choice((1, 2, 3, 10))}
+
+
+@maker("column_most_frequent_in_set")
+def _most_frequent(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, kinds.ORDERED)
+    fields: Fields = {"values": members(random, columns[0].kind, columns[0].values)}
+    if random.random() < 0.3:
+        fields["ignore_case"] = True
+    return _named(columns) | fields

@@ -37,6 +37,11 @@ RULES: dict[str, dict[str, Any]] = {
     "column_avg_in_range": {"min": 0, "max": 10},
     "column_sum_in_range": {"min": 0, "max": 10},
     "column_stddev_in_range": {"max": 10},
+    "column_median_in_range": {"min": 0, "max": 10},
+    "column_unique": {},
+    "unique_key": {"columns": ["n"]},
+    "column_top_values_in_set": {"values": [1.0], "top": 1},
+    "column_most_frequent_in_set": {"values": [1.0]},
     "column_not_empty": {},
     "column_empty": {},
     "column_values_in_set": {"values": [1.0]},
@@ -59,6 +64,13 @@ EXPECTED: dict[str, list[str]] = {
     "column_avg_in_range":           [E,   E,   E,    E,       X,  X,  X],
     "column_sum_in_range":           [E,   E,   E,    E,       X,  X,  X],
     "column_stddev_in_range":        [E,   E,   E,    E,       X,  X,  X],
+    "column_median_in_range":        [E,   E,   E,    E,       X,  X,  X],
+    # NaN is a value, and one NaN is unique.
+    "column_unique":                 [E,   E,   E,    E,       K,  K,  K],
+    "unique_key":                    [E,   E,   E,    E,       K,  K,  K],
+    # Two values tie for the one place.
+    "column_top_values_in_set":      [E,   E,   E,    E,       X,  X,  X],
+    "column_most_frequent_in_set":   [E,   E,   E,    E,       X,  X,  X],
     "column_not_empty":              [X,   E,   X,    E,       K,  K,  K],
     "column_empty":                  [K,   E,   K,    E,       X,  X,  X],
     "column_values_in_set":          [E,   E,   E,    E,       X,  X,  X],
@@ -101,7 +113,7 @@ def test_empty_counts_as_what_the_rule_set_says(
 
 def test_messages_name_what_is_odd(spark: SparkSession) -> None:
     nan = _judge(spark, "nan")
-    for statistic in ("min", "max", "avg", "sum", "stddev"):
+    for statistic in ("min", "max", "avg", "sum", "stddev", "median"):
         assert "is NaN (not a number)" in nan[f"column_{statistic}_in_range"].message
     assert nan["column_values_in_range"].failed_rows == 1
     for name in ON_TEXT:
