@@ -5,6 +5,7 @@ DqError
 ├── RuleFailure          one rule can not be answered; it becomes an Error outcome of that rule
 │   ├── Unmeasurable     a metric has no trustworthy value
 │   ├── Misfit           a rule does not fit the table, the column or its type
+│   ├── TooManyParts     the data falls into more parts than can be reported on
 │   └── SparkFailure     Spark raised while measuring
 ├── UnreadableData       what was handed over can not be turned into a Spark DataFrame
 └── JavaNotFound         Spark has no Java to run on
@@ -139,6 +140,16 @@ class Misfit(RuleFailure):
             f"{what or 'The value'} is a {kind}, which can not be compared with the bound {bound}; "
             "write it in the column's own type."
         )
+
+
+class TooManyParts(RuleFailure):
+    """The data falls into more parts than can be reported on."""
+
+    @classmethod
+    def by(cls, dimensions: Iterable[str | None]) -> TooManyParts:
+        names = dict.fromkeys(f"'{name}'" for name in dimensions if name is not None)
+        what = " and ".join(names) or "the partition key"
+        return cls(f"There are too many groups by {what} to report on; take something coarser.")
 
 
 class SparkFailure(RuleFailure):

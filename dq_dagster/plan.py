@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
@@ -11,10 +11,12 @@ from typing import TypeVar
 from dq_dagster.judging.wording import plural
 from dq_dagster.metrics.frequency import FrequencyMetric, Grouping
 from dq_dagster.metrics.median import ColumnMedian
-from dq_dagster.metrics.metric import ConditionCount, Metric, RowMetric
+from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount, RowMetric
+from dq_dagster.metrics.slices import UNDIVIDED, Cut, finest
 from dq_dagster.rules.rule import Rule
 
 _Item = TypeVar("_Item")
+Wanted = dict[Metric, tuple[Cut, ...]]
 
 # One pass serves this many aggregation buffers; past that Spark slows down more than a further
 # pass costs. Those further passes are small, since small ones are compiled best.
@@ -35,10 +37,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Metrics that are answered together."""
+    """Metrics that are answered together, for the parts of each cut."""
 
     kind: Kind
     metrics: tuple[Metric, ...]
+    cuts: tuple[Cut, ...] = (UNDIVIDED,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Plan:
     rules: tuple[Rule, ...]
     metrics: tuple[Metric, ...]
     passes: tuple[Pass, ...]
+    partitioned: bool = False
 
     def __str__(self) -> str:
         return "\n".join(chain([self.headline()], self._rules(), self._passes()))
@@ -70,26 +74,68 @@ class Plan:
         if outside:
             yield f"Without a pass: {', '.join(outside)}"
         for number, step in enumerate(self.passes, 1):
-            yield f"Pass {number}: {step.kind.value}; {plural(len(step.metrics), 'metric')}"
+            parts = "" if step.cuts == (UNDIVIDED,) else f", {', '.join(map(str, step.cuts))}"
+            yield f"Pass {number}: {step.kind.value}{parts}; {plural(len(step.metrics), 'metric')}"
             yield from (f"  {metric.key}" for metric in step.metrics)
 
 
-def make_plan(rules: Sequence[Rule]) -> Plan:
+def make_plan(
+    rules: Sequence[Rule], *, partitioned: bool = False, also: Sequence[Metric] = ()
+) -> Plan:
     """The distinct metrics of all rules, and the fewest passes that stay fast."""
-    metrics = tuple(dict.fromkeys(metric for rule in rules for metric in rule.metrics()))
+    wanted = _wanted(rules, partitioned=partitioned)
+    if partitioned:
+        # Which partitions there are.
+        also = [RecordCount(), *also]
+    for metric in also:
+        wanted.setdefault(metric, (Cut(partitioned),))
+    rows = {metric: cuts for metric, cuts in wanted.items() if isinstance(metric, RowMetric)}
     passes = [
-        *_aggregations([metric for metric in metrics if isinstance(metric, RowMetric)]),
-        *_value_counts([metric for metric in metrics if isinstance(metric, FrequencyMetric)]),
-        *_medians([metric for metric in metrics if isinstance(metric, ColumnMedian)]),
+        *_aggregations(rows),
+        *_value_counts({m: c for m, c in wanted.items() if isinstance(m, FrequencyMetric)}),
+        *_medians({m: c for m, c in wanted.items() if isinstance(m, ColumnMedian)}),
     ]
-    return Plan(tuple(rules), metrics, tuple(passes))
+    return Plan(tuple(rules), tuple(wanted), tuple(passes), partitioned)
 
 
-def _aggregations(metrics: Sequence[RowMetric]) -> list[Pass]:
-    if not metrics:
-        return []
+def base_cuts(rule: Rule, *, partitioned: bool) -> tuple[Cut, ...]:
+    """What a rule is judged on: each partition, the whole dataset, or both."""
+    if not partitioned or rule.scope == "whole_dataset":
+        return (UNDIVIDED,)
+    return (Cut(partitioned=True),) + ((UNDIVIDED,) if rule.scope == "both" else ())
+
+
+def metrics_of(rule: Rule) -> tuple[Metric, ...]:
+    """What a rule names, and the rows of each group where it is broken down."""
+    named = rule.metrics()
+    return (*named, RecordCount(where=rule.where)) if rule.dimensions else named
+
+
+def _wanted(rules: Sequence[Rule], *, partitioned: bool) -> Wanted:
+    """Each distinct metric with the cuts that its rules are judged on."""
+    wanted: dict[Metric, dict[Cut, None]] = {}
+    for rule in rules:
+        base = base_cuts(rule, partitioned=partitioned)
+        groups = [Cut(cut.partitioned, name) for cut in base for name in rule.dimensions]
+        for metric in metrics_of(rule):
+            wanted.setdefault(metric, {}).update(dict.fromkeys([*base, *groups]))
+    return {metric: tuple(cuts) for metric, cuts in wanted.items()}
+
+
+def _aggregations(wanted: Mapping[RowMetric, tuple[Cut, ...]]) -> list[Pass]:
+    """States merge, so the finest cuts are measured and the others put together from them."""
+    # If the rows are divided by partition for some metric, one pass serves the others as well.
+    partitioned = any(cut.partitioned for cuts in wanted.values() for cut in cuts)
+    by_cuts: dict[tuple[Cut, ...], list[RowMetric]] = {}
+    for metric, cuts in wanted.items():
+        measured = finest([*cuts, Cut(partitioned)]) if metric.mergeable else cuts
+        by_cuts.setdefault(measured, []).append(metric)
+    return [step for cuts, metrics in by_cuts.items() for step in _split(metrics, cuts)]
+
+
+def _split(metrics: Sequence[RowMetric], cuts: tuple[Cut, ...]) -> list[Pass]:
     if sum(map(_buffers, metrics)) <= _ONE_PASS:
-        return [Pass(Kind.AGGREGATE, tuple(metrics))]
+        return [Pass(Kind.AGGREGATE, tuple(metrics), cuts)]
     # Metrics of one column stay together: passes then read different columns, and all of them
     # together little more than a single one would.
     passes: list[list[RowMetric]] = [[]]
@@ -100,21 +146,38 @@ def _aggregations(metrics: Sequence[RowMetric]) -> list[Pass]:
             room = _SMALL_PASS
         passes[-1].append(metric)
         room -= _buffers(metric)
-    return [Pass(Kind.AGGREGATE, tuple(step)) for step in passes]
+    return [Pass(Kind.AGGREGATE, tuple(step), cuts) for step in passes]
 
 
-def _value_counts(metrics: Sequence[FrequencyMetric]) -> list[Pass]:
+def _value_counts(wanted: Mapping[FrequencyMetric, tuple[Cut, ...]]) -> list[Pass]:
+    """Frequencies do not merge: every cut is measured."""
     by_grouping: dict[Grouping, list[FrequencyMetric]] = {}
-    for metric in metrics:
+    cuts: dict[Grouping, dict[Cut, None]] = {}
+    for metric, its_cuts in wanted.items():
         by_grouping.setdefault(metric.grouping, []).append(metric)
+        cuts.setdefault(metric.grouping, {}).update(dict.fromkeys(its_cuts))
     return [
-        Pass(Kind.COUNT_VALUES, tuple(chain.from_iterable(group)))
-        for group in _batches(list(by_grouping.values()), _MOST_GROUPINGS)
+        Pass(Kind.COUNT_VALUES, tuple(chain.from_iterable(by_grouping[g] for g in batch)), same)
+        for same, groupings in _alike({g: tuple(c) for g, c in cuts.items()}).items()
+        for batch in _batches(groupings, max(1, _MOST_GROUPINGS // len(same)))
     ]
 
 
-def _medians(metrics: Sequence[ColumnMedian]) -> list[Pass]:
-    return [Pass(Kind.MEDIANS, tuple(batch)) for batch in _batches(metrics, _MOST_MEDIANS)]
+def _medians(wanted: Mapping[ColumnMedian, tuple[Cut, ...]]) -> list[Pass]:
+    return [
+        Pass(Kind.MEDIANS, tuple(batch), cuts)
+        for cuts, metrics in _alike(wanted).items()
+        for batch in _batches(metrics, _MOST_MEDIANS)
+    ]
+
+
+def _alike(cuts: Mapping[_Item, tuple[Cut, ...]]) -> dict[tuple[Cut, ...], list[_Item]]:
+    """Those with the same cuts together."""
+    found: dict[tuple[Cut, ...], list[_Item]] = {}
+    for item, its_cuts in cuts.items():
+        ordered = sorted(its_cuts, key=lambda cut: (cut.partitioned, cut.dimension or ""))
+        found.setdefault(tuple(ordered), []).append(item)
+    return found
 
 
 def _batches(items: Sequence[_Item], size: int) -> list[Sequence[_Item]]:

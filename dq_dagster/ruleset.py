@@ -49,11 +49,6 @@ class RuleSet(BaseModel):
         problems: list[Problem] = []
         parsed = parse_all(self.rules, problems)
         problems += collisions(parsed)
-        problems += [
-            Problem("dimensions are not judged yet; leave them out.", rule=rule.name)
-            for rule in parsed
-            if rule.dimensions
-        ]
         if problems:
             raise DeclarationError([replace(p, asset=name) for p in problems])
         self.__dict__["rules"] = tuple(

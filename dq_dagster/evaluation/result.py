@@ -48,12 +48,18 @@ class Evaluation:
     def __len__(self) -> int:
         return len(self.outcomes)
 
-    def __getitem__(self, rule: str) -> Outcome:
-        """The outcome of the rule of that name."""
-        for outcome in self.outcomes:
-            if outcome.rule.name == rule:
+    def __getitem__(self, rule: str | tuple[str, str | None]) -> Outcome:
+        """The outcome of the rule of that name; of a partition with ``evaluation[rule, key]``."""
+        name, partition = rule if isinstance(rule, tuple) else (rule, None)
+        mine = [outcome for outcome in self.outcomes if outcome.rule.name == name]
+        if not mine:
+            names = list(dict.fromkeys(outcome.rule.name for outcome in self.outcomes))
+            raise KeyError(f"No rule named {name!r}; there are {names}.")
+        for outcome in mine:
+            if outcome.partition == partition:
                 return outcome
-        raise KeyError(f"No rule named {rule!r}; there are {[o.rule.name for o in self.outcomes]}.")
+        keys = [outcome.partition for outcome in mine]
+        raise KeyError(f"Rule {name!r} has no outcome for partition {partition!r}, but for {keys}.")
 
     def to_pandas(self) -> pd.DataFrame:
         """One row an outcome."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.errors import RuleFailure, Unmeasurable
+from dq_dagster.errors import DeclarationError
+from dq_dagster.evaluation.breakdown import breakdown
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.result import Evaluation
+from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
-from dq_dagster.judging.judgement import Judgement
-from dq_dagster.metrics.metric import ColumnCount, Metric
+from dq_dagster.metrics.metric import RecordCount
+from dq_dagster.metrics.slices import WHOLE, Cut, Slice
 from dq_dagster.plan import Plan, make_plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
+    from dq_dagster.evaluation.dataset import Dataset
+    from dq_dagster.evaluation.measurements import Measurements
+
 _NO_ASSET = "data"
 
 
@@ -28,16 +34,35 @@ def evaluate(
     data: DataFrame | pd.DataFrame,
     rules: RuleSet | Sequence[Rule | Mapping[str, Any]],
     *,
+    partition_by: str | None = None,
+    partitions: Sequence[str] | None = None,
     now: datetime | None = None,
 ) -> Evaluation:
     """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved.
 
-    ``now`` is the time that ages are counted from; without a zone it is meant in UTC.
+    ``partition_by`` is a column or an SQL expression whose text form is a row's partition; rules
+    are then judged by their ``scope``, on each of ``partitions`` (by default all that occur) and
+    on the whole dataset. ``now`` is the time that ages are counted from; without a zone it is
+    meant in UTC.
     """
     rule_set = _rule_set(rules)
-    plan = make_plan(rule_set.enabled_rules)
-    evidence = _gather(data, plan, _moment(now))
-    return Evaluation(tuple(_outcome(rule, evidence) for rule in plan.rules), plan)
+    if partitions is not None and partition_by is None:
+        raise DeclarationError.of("partitions need partition_by: what makes a row's partition.")
+    plan = make_plan(rule_set.enabled_rules, partitioned=partition_by is not None)
+    # Here, so that declaring rules needs no Spark.
+    from dq_dagster.evaluation.dataset import Dataset
+
+    dataset = Dataset.of(data, plan.rules, partition_by=partition_by, now=_moment(now))
+    if partitions is not None and not _needs_whole(plan):
+        dataset = dataset.only(partitions)
+    found = dataset.measure(plan)
+    keys = _partitions(found, partitions) if plan.partitioned else []
+    outcomes = [
+        _outcome(rule, part, found, dataset)
+        for rule in plan.rules
+        for part in _slices(rule, keys, partitioned=plan.partitioned)
+    ]
+    return Evaluation(tuple(outcomes), plan)
 
 
 def explain(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> Plan:
@@ -55,29 +80,44 @@ def _moment(now: datetime | None) -> datetime:
     return now.replace(tzinfo=UTC) if now.tzinfo is None else now
 
 
-def _gather(data: Any, plan: Plan, now: datetime) -> Evidence:
-    # Here, so that declaring rules needs no Spark.
-    from dq_dagster.spark.columns import Table
-    from dq_dagster.spark.frames import as_spark
-    from dq_dagster.spark.session import session_zone
-    from dq_dagster.spark.steps import run
-
-    frame = as_spark(data)
-    table = Table(frame.schema, now)
-    values: dict[Metric, Any] = {ColumnCount(): len(frame.columns)}
-    for step in plan.passes:
-        values |= run(step, frame, table)
-    return Evidence(values, session_zone(frame.sparkSession), now)
+def _needs_whole(plan: Plan) -> bool:
+    return any(rule.scope != "partitions" for rule in plan.rules)
 
 
-def _outcome(rule: Rule, evidence: Evidence) -> Outcome:
-    try:
-        judgement = rule.judge(evidence)
-    except RuleFailure as failure:
-        judgement = Judgement.error(failure)
-    except Exception as error:  # noqa: BLE001 (one broken rule must not take the others down)
-        judgement = Judgement.error(Unmeasurable.broken(error))
-    return Outcome.of(rule, judgement, metrics=_numbers(rule, evidence))
+def _partitions(found: Measurements, asked: Sequence[str] | None) -> list[str]:
+    """The partitions to judge: those asked for, else all that have rows."""
+    if asked is not None:
+        return list(dict.fromkeys(asked))
+    return sorted(str(part.partition) for part in found.rows.slices(Cut(partitioned=True)))
+
+
+def _slices(rule: Rule, keys: Sequence[str], *, partitioned: bool) -> Iterator[Slice]:
+    if not partitioned:
+        yield WHOLE
+        return
+    if rule.scope != "whole_dataset":
+        yield from (Slice(key) for key in keys)
+    if rule.scope != "partitions":
+        yield WHOLE
+
+
+def _outcome(rule: Rule, part: Slice, found: Measurements, dataset: Dataset) -> Outcome:
+    evidence = found.evidence(rule, part)
+    judgement = judged(rule, evidence)
+    if rule.dimensions:
+        tables = breakdown(rule, found, part, lambda one, groups: _rest(one, groups, dataset))
+        judgement = replace(judgement, details={**judgement.details, "dimensions": tables})
+    numbers = _numbers(rule, evidence)
+    return Outcome.of(rule, judgement, partition=part.partition, metrics=numbers)
+
+
+def _rest(rule: Rule, groups: Sequence[Slice], dataset: Dataset) -> Evidence:
+    """The evidence on the rows outside these groups, measured anew."""
+    alone = rule.model_copy(update={"dimensions": ()})
+    rows = RecordCount(where=rule.where)
+    found = dataset.without(groups).measure(make_plan([alone], also=[rows]))
+    evidence = found.evidence(alone, WHOLE)
+    return replace(evidence, values={**evidence.values, rows: found.metrics[rows].value()})
 
 
 def _numbers(rule: Rule, evidence: Evidence) -> dict[str, int | float]:

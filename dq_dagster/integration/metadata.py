@@ -22,6 +22,7 @@ EXPECTED = "dq/expected"
 ROWS = "dq/rows"
 FAILED_ROWS = "dq/failed_rows"
 COLUMNS = "dq/columns"
+DIMENSIONS = "dq/dimensions"
 METRICS = "dq/metrics"
 SLICE = "dq/slice"
 RULE_TYPE = "dq/type"
@@ -31,6 +32,8 @@ TAGS = "dq/tags"
 OWNERS = "dq/owners"
 
 WHOLE_DATASET = "whole dataset"
+NO_VALUE = "(no value)"
+_TABLES = {COLUMNS, DIMENSIONS}
 _MOST_BYTES = 16_384
 _MOST_COLUMNS = 50
 
@@ -57,11 +60,16 @@ def of_outcome(outcome: Outcome) -> dict[str, Any]:
         entries[OWNERS] = ", ".join(outcome.rule.owners)
     if "error" in outcome.details:
         entries[ERROR] = str(outcome.details["error"])
-    if "columns" in outcome.details:
-        entries[COLUMNS] = _column_rows(outcome.details["columns"])
+    entries |= _tables(outcome.details)
     if outcome.metrics:
         entries[METRICS] = plain(outcome.metrics)
     return _within_limit(entries)
+
+
+def _tables(details: Mapping[str, Any]) -> dict[str, Any]:
+    """The details that are shown as tables."""
+    makers = {"columns": (COLUMNS, _column_rows), "dimensions": (DIMENSIONS, _group_rows)}
+    return {key: rows(details[name]) for name, (key, rows) in makers.items() if name in details}
 
 
 def plain(value: Any) -> Any:
@@ -111,17 +119,43 @@ def _column_rows(columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any
     ]
 
 
+def _group_rows(dimensions: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row a group; a dimension that could not be broken down says why in its only row."""
+    rows = []
+    for dimension, groups in dimensions.items():
+        listed = groups if isinstance(groups, list) else [{"group": groups}]
+        rows += [
+            {
+                "dimension": dimension,
+                "group": _group_name(group),
+                "status": plain(group.get("status", "")),
+                "rows": group.get("rows", 0),
+                "failed rows": _cell(group.get("failed_rows")),
+                "observed": str(_cell(group.get("observed"))),
+                "impact": group.get("impact", 0.0),
+            }
+            for group in listed
+        ]
+    return rows
+
+
+def _group_name(group: Mapping[str, Any]) -> str:
+    if group.get("groups", 1) > 1:
+        return f"{group['group']} ({group['groups']:,} groups)"
+    return NO_VALUE if group["group"] is None else str(group["group"])
+
+
 def _cell(value: Any) -> str | int | float | bool:
     return "" if value is None else _observed(value)
 
 
 def _within_limit(entries: dict[str, Any]) -> dict[str, Any]:
     """Leaves out the largest optional entries until the rest is small enough for an event log."""
-    for optional in (COLUMNS, METRICS, OBSERVED):
+    for optional in (COLUMNS, DIMENSIONS, METRICS, OBSERVED):
         if len(json.dumps(entries)) <= _MOST_BYTES:
             break
         entries.pop(optional, None)
-    if COLUMNS in entries:
-        records = [dg.TableRecord(row) for row in entries[COLUMNS]]
-        entries[COLUMNS] = dg.MetadataValue.table(records)
+    for table in _TABLES & entries.keys():
+        records = [dg.TableRecord(row) for row in entries[table]]
+        entries[table] = dg.MetadataValue.table(records)
     return entries

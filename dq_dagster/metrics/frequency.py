@@ -40,10 +40,11 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The values that occur equally often."""
+    """The values that occur equally often; those of which only the number counts, together."""
 
     frequency: int
     values: int
+    rows: int
     inside: Mapping[Members, int] = field(default_factory=dict)
     examples: tuple[Any, ...] = ()
 
@@ -56,7 +57,7 @@ class Frequencies:
 
     @property
     def rows(self) -> int:
-        return sum(level.frequency * level.values for level in self.levels)
+        return sum(level.rows for level in self.levels)
 
     @property
     def distinct(self) -> int:
@@ -88,8 +89,7 @@ class FrequencyMetric(Metric):
         return None
 
     @abstractmethod
-    def value(self, frequencies: Frequencies) -> Any:
-        """The measured value."""
+    def value(self, state: Frequencies) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class UniqueCount(FrequencyMetric):
     def name(self) -> str:
         return f"unique_count:{self.grouping.key}"
 
-    def value(self, frequencies: Frequencies) -> int:
-        return frequencies.unique
+    def value(self, state: Frequencies) -> int:
+        return state.unique
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ class DistinctCount(FrequencyMetric):
     def name(self) -> str:
         return f"distinct_count:{self.grouping.key}"
 
-    def value(self, frequencies: Frequencies) -> int:
-        return frequencies.distinct
+    def value(self, state: Frequencies) -> int:
+        return state.distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ class GroupedRows(FrequencyMetric):
     def name(self) -> str:
         return f"grouped_rows:{self.grouping.key}"
 
-    def value(self, frequencies: Frequencies) -> int:
-        return frequencies.rows
+    def value(self, state: Frequencies) -> int:
+        return state.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,5 +143,5 @@ class TopLevels(FrequencyMetric):
     def name(self) -> str:
         return f"top_{self.places}:{self.grouping.key}"
 
-    def value(self, frequencies: Frequencies) -> tuple[Level, ...]:
-        return tuple(frequencies.leading(self.places))
+    def value(self, state: Frequencies) -> tuple[Level, ...]:
+        return tuple(state.leading(self.places))

@@ -34,6 +34,10 @@ class Metric(ABC):
         """The stable text under which values of this metric are recorded."""
         return self.name if self.where is None else f"{self.name} where {self.where}"
 
+    def value(self, state: Any) -> Any:
+        """The value that Spark's answer stands for; None if there was nothing to measure."""
+        return state
+
 
 @dataclass(frozen=True, slots=True)
 class RowMetric(Metric):
@@ -41,6 +45,8 @@ class RowMetric(Metric):
 
     # How many aggregation buffers the state takes in a Spark plan, at most. Plans are cut by it.
     slots: ClassVar[int] = 1
+    # Whether the states of parts can be put together to the state of the whole.
+    mergeable: ClassVar[bool] = True
 
     @property
     def subject(self) -> str:
@@ -48,8 +54,7 @@ class RowMetric(Metric):
         return ""
 
     @abstractmethod
-    def value(self, state: Any) -> Any:
-        """The measured value, or None if there was nothing to measure."""
+    def value(self, state: Any) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +136,10 @@ class ColumnSum(ColumnMetric):
     def value(self, state: Total) -> int | Decimal | float | None:
         if not state.count:
             return None
-        if state.total is None or state.overflowed:
+        total = state.result
+        if total is None:
             raise Unmeasurable.overflow("sum", self.column)
-        return state.total
+        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +152,15 @@ class ColumnAvg(ColumnMetric):
     def value(self, state: Total) -> Decimal | float | None:
         if not state.count:
             return None
-        if state.total is None or state.overflowed:
+        total = state.result
+        if total is None:
             raise Unmeasurable.overflow("sum", self.column)
-        if isinstance(state.total, Decimal):
-            return EXACT.divide(state.total, Decimal(state.count))
-        mean = state.total / state.count
-        if isinstance(state.total, int) and abs(mean) >= 2**53:
+        if isinstance(total, Decimal):
+            return EXACT.divide(total, Decimal(state.count))
+        mean = total / state.count
+        if isinstance(total, int) and abs(mean) >= 2**53:
             # Doubles are coarser than whole numbers here.
-            return EXACT.divide(Decimal(state.total), Decimal(state.count))
+            return EXACT.divide(Decimal(total), Decimal(state.count))
         return mean
 
 

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Context, Decimal
+from enum import IntFlag
 from typing import Any, Literal, Self
 
 # Spark's decimals have at most 38 digits; sums of very many of them stay exact with this.
@@ -54,31 +55,42 @@ class Extreme(State):
         return self if keeps_mine else other
 
 
+class Odd(IntFlag):
+    """Values that a sum of floating-point numbers can not go on from."""
+
+    NONE = 0
+    PLUS_INFINITY = 1
+    MINUS_INFINITY = 2
+    NAN = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Total(State):
     """How many values there were and what they add up to.
 
     ``total`` is an int or Decimal for exact types, a float for floating-point ones and None if
-    Spark could not hold it. ``infinite`` counts the infinite values, so that an infinite total
-    of finite values is recognised as an overflow.
+    Spark could not hold it. Infinite values and NaN are not added but noted in ``odd``: what they
+    lead to then depends neither on the order of rows nor on sums in between.
     """
 
     count: int
     total: int | Decimal | float | None
-    infinite: int = 0
+    odd: int = Odd.NONE
 
     def merge(self, other: Self) -> Self:
         return type(self)(
-            self.count + other.count,
-            _add(self.total, other.total),
-            self.infinite + other.infinite,
+            self.count + other.count, _add(self.total, other.total), self.odd | other.odd
         )
 
     @property
-    def overflowed(self) -> bool:
-        if self.total is None:
-            return True
-        return isinstance(self.total, float) and math.isinf(self.total) and not self.infinite
+    def result(self) -> int | Decimal | float | None:
+        """The sum of all values; None if it is too large to be held."""
+        if self.odd & Odd.NAN or self.odd == Odd.PLUS_INFINITY | Odd.MINUS_INFINITY:
+            return math.nan
+        if self.odd:
+            return math.inf if self.odd == Odd.PLUS_INFINITY else -math.inf
+        too_large = isinstance(self.total, float) and not math.isfinite(self.total)
+        return None if too_large else self.total
 
 
 @dataclass(frozen=True, slots=True)

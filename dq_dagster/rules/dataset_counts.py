@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import field_validator
-
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.metrics.metric import ColumnCount, Metric, RecordCount
@@ -39,12 +37,7 @@ class ColumnCountInRange(NumberRange, Rule):
     quality_dimension: QualityDimension = "consistency"
     """Which quality the rule speaks of."""
 
-    @field_validator("where")
-    @classmethod
-    def _no_filter(cls, where: str | None) -> str | None:
-        if where is not None:
-            raise ValueError("columns are not counted by rows, so a row filter means nothing")
-        return where
+    looks_at_rows = False
 
     def metrics(self) -> tuple[Metric, ...]:
         return (ColumnCount(),)

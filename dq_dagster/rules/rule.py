@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dq_dagster.errors import DeclarationError
 from dq_dagster.judging.evidence import Evidence
@@ -54,6 +54,8 @@ class Rule(BaseModel):
 
     # The fields that go into a derived name, after the type.
     named_after: ClassVar[tuple[str, ...]] = ()
+    # Whether the rule looks at rows, so that a filter and a breakdown by group mean something.
+    looks_at_rows: ClassVar[bool] = True
 
     # Hidden from type checkers, so that they see the fields as arguments.
     if not TYPE_CHECKING:
@@ -63,6 +65,13 @@ class Rule(BaseModel):
                 super().__init__(**data)
             except ValidationError as error:
                 raise DeclarationError(problems_of(error, type(self), data)) from None
+
+    @model_validator(mode="after")
+    def _filters_and_groups_mean_something(self) -> Self:
+        for field, what in (("where", "a row filter"), ("dimensions", "a breakdown by group")):
+            if not self.looks_at_rows and getattr(self, field):
+                raise ValueError(f"this rule does not look at rows, so {what} means nothing here")
+        return self
 
     def model_post_init(self, context: Any, /) -> None:
         if not self.name:

@@ -25,7 +25,7 @@ from dq_dagster.metrics.metric import (
     RowMetric,
 )
 from dq_dagster.metrics.single import Single
-from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total
+from dq_dagster.metrics.states import EXACT, Extreme, Moments, Odd, State, Tally, Total
 from dq_dagster.spark.columns import COMPARABLE, FLOATS, NUMBERS, ColumnRef, Table
 from dq_dagster.spark.predicates import is_blank, predicate
 
@@ -97,9 +97,7 @@ def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
     count = {"count": f"{value} IS NOT NULL"}
     fallible = metric.where is not None
     if isinstance(column.kind, FLOATS):
-        value = f"CAST({value} AS DOUBLE)"
-        count["infinite"] = f"abs({value}) = double('Infinity')"
-        return Aggregates(_float_total, count, {"total": f"sum({value})"}, fallible)
+        return Aggregates(_float_total, count, _finite_sum(f"CAST({value} AS DOUBLE)"), fallible)
     if isinstance(column.kind, T.DecimalType) and column.kind.precision > _SAFE_DIGITS:
         return Aggregates(_halves_total, count, _halves(value, column.kind), fallible)
     if isinstance(column.kind, T.DecimalType):
@@ -214,6 +212,20 @@ def _halves(value: str, kind: T.DecimalType) -> dict[str, str]:
     }
 
 
+def _finite_sum(value: str) -> dict[str, str]:
+    """Adds up the finite values, and notes which others there are."""
+    infinity = "double('Infinity')"
+    odd = (
+        f"CASE WHEN isnan({value}) THEN {Odd.NAN:d} WHEN {value} = {infinity} "
+        f"THEN {Odd.PLUS_INFINITY:d} WHEN {value} = -{infinity} THEN {Odd.MINUS_INFINITY:d} "
+        f"ELSE {Odd.NONE:d} END"
+    )
+    return {
+        "total": f"sum(if(abs({value}) < {infinity}, {value}, 0D))",
+        "odd": f"bit_or({odd})",
+    }
+
+
 def _long_halves(value: str) -> dict[str, str]:
     """Splits longs into 32-bit halves: adding those is fast and safe for billions of rows."""
     return {
@@ -231,8 +243,9 @@ def _exact_total(results: Results) -> State:
 
 
 def _float_total(results: Results) -> State:
-    total = results["total"] if results["count"] else 0.0
-    return Total(results["count"], total, results["infinite"])
+    if not results["count"]:
+        return Total(0, 0.0)
+    return Total(results["count"], results["total"], results["odd"])
 
 
 def _halves_total(results: Results) -> State:

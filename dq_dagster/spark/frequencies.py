@@ -6,23 +6,27 @@ The outer one counts how many values have each count, which is a small table for
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from dq_dagster.errors import Misfit, RuleFailure
+from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.metrics.frequency import Frequencies, Grouping, Level, Members
+from dq_dagster.metrics.slices import UNDIVIDED, Cut, Slice
 from dq_dagster.spark.aggregates import transport, value_or_null
 from dq_dagster.spark.columns import ColumnRef, Table
 from dq_dagster.spark.predicates import in_set, is_blank
+from dq_dagster.spark.quoting import identifier
+from dq_dagster.spark.slicing import Parts, grouping_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
+# Levels of all parts together that are brought to the driver.
+_MOST_LEVELS = 500_000
 _UNCOUNTABLE = (T.MapType, T.VariantType)
 
 
@@ -59,17 +63,66 @@ def counting(grouping: Grouping, table: Table, *, alias: str) -> Counting:
     return Counting(grouping, sql, ColumnRef(grouping.key, alias, kind))
 
 
-def count_values(frame: DataFrame, wanted: Sequence[Counting]) -> dict[Grouping, Frequencies]:
-    """The frequencies of each grouping, from one pass over the table."""
-    keys = [one.key.sql for one in wanted]
-    counted = (
-        frame.selectExpr(*(f"{one.sql} AS {one.key.sql}" for one in wanted))
-        .groupingSets([[key] for key in keys], *keys)
-        .agg(F.expr("grouping_id()").alias("g"), F.expr("count(1)").alias("n"))
-        .where(_has_value(keys))
+def count_values(
+    parts: Parts, wanted: Sequence[Counting]
+) -> dict[Grouping, dict[Slice, Frequencies]]:
+    """The frequencies of each grouping in each part, from one pass over the table."""
+    sets = [Counted(cut, one, n) for cut in parts.cuts for n, one in enumerate(wanted)]
+    keys = [identifier(key) for key in parts.keys.values()]
+    values = [one.key.sql for one in wanted]
+    rows = parts.frame.selectExpr(*keys, *(f"{one.sql} AS {one.key.sql}" for one in wanted))
+    counted = _grouped(rows, [[*_keys(parts, s.cut), s.counting.key.sql] for s in sets],
+                       [*keys, *values])  # fmt: skip
+    given = _cases(sets, lambda one: f"{one.counting.key.sql} IS NOT NULL")
+    known = counted.where(f"CASE g {given} END")
+    levels = known.groupBy("g", *keys, F.expr(_level_number(sets)).alias("level")).agg(
+        *(F.expr(sql) for sql in _level_columns(wanted))
     )
-    levels = counted.groupBy("g", "n").agg(*(F.expr(sql) for sql in _level_columns(wanted)))
-    return _frequencies(levels.collect(), wanted)
+    return _frequencies(_collected(levels, parts), parts, sets)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One grouping within the parts of one cut: a set of columns to group by."""
+
+    cut: Cut
+    counting: Counting
+    number: int
+
+
+def _grouped(rows: DataFrame, sets: list[list[str]], columns: list[str]) -> DataFrame:
+    """How often each value occurs; ``g`` is the place of the grouping among the sets."""
+    count = F.expr("count(1)").alias("n")
+    if len(sets) == 1:
+        return rows.groupBy(*sets[0]).agg(F.lit(0).alias("g"), count)
+    cases = " ".join(
+        f"WHEN {grouping_id(columns, kept)} THEN {number}" for number, kept in enumerate(sets)
+    )
+    number = F.expr(f"CASE grouping_id() {cases} END").alias("g")
+    return rows.groupingSets(sets, *columns).agg(number, count)
+
+
+def _collected(levels: DataFrame, parts: Parts) -> list[Row]:
+    if parts.cuts == (UNDIVIDED,):
+        return levels.collect()
+    rows = levels.orderBy("g", "level").limit(_MOST_LEVELS + 1).collect()
+    if len(rows) > _MOST_LEVELS:
+        raise TooManyParts.by(cut.dimension for cut in parts.cuts)
+    return rows
+
+
+def _keys(parts: Parts, cut: Cut) -> list[str]:
+    return [identifier(key) for key in parts.keys_of(cut)]
+
+
+def _cases(sets: Sequence[Counted], answer: Callable[[Counted], str]) -> str:
+    return " ".join(f"WHEN {number} THEN {answer(one)}" for number, one in enumerate(sets))
+
+
+def _level_number(sets: Sequence[Counted]) -> str:
+    """Where no value matters by itself, all that occur more than once are one level."""
+    cases = _cases(sets, lambda one: "n" if one.counting.sets else "least(n, 2)")
+    return f"CASE g {cases} END"
 
 
 def _value(column: ColumnRef, grouping: Grouping) -> str:
@@ -87,19 +140,8 @@ def _key(values: list[str]) -> str:
     return f"if({any_set}, named_struct({fields}), NULL)"
 
 
-def _has_value(keys: list[str]) -> str:
-    cases = " ".join(f"WHEN {_grouping_id(n, len(keys))} THEN {k} IS NOT NULL"
-                     for n, k in enumerate(keys))  # fmt: skip
-    return f"CASE g {cases} END"
-
-
-def _grouping_id(position: int, count: int) -> int:
-    """Spark's number of the grouping set of the one key: a bit is set for each key left out."""
-    return ((1 << count) - 1) ^ (1 << (count - 1 - position))
-
-
 def _level_columns(wanted: Sequence[Counting]) -> list[str]:
-    columns = ["count(1) AS m"]
+    columns = ["count(1) AS m", "sum(n) AS rows"]
     for n, one in enumerate(wanted):
         for s, members in enumerate(one.sets):
             columns.append(f"count(if({one.inside(members)}, 1, NULL)) AS i{n}_{s}")
@@ -110,23 +152,28 @@ def _level_columns(wanted: Sequence[Counting]) -> list[str]:
     return columns
 
 
-def _frequencies(rows: Sequence[Row], wanted: Sequence[Counting]) -> dict[Grouping, Frequencies]:
-    by_grouping: dict[int, list[Row]] = defaultdict(list)
+def _frequencies(
+    rows: Sequence[Row], parts: Parts, sets: Sequence[Counted]
+) -> dict[Grouping, dict[Slice, Frequencies]]:
+    levels: dict[Grouping, dict[Slice, list[Level]]] = {s.counting.grouping: {} for s in sets}
     for row in rows:
-        by_grouping[row["g"]].append(row)
-    found = {}
-    for n, one in enumerate(wanted):
-        mine = by_grouping[_grouping_id(n, len(wanted))]
-        levels = [_level(row.asDict(recursive=False), n, one) for row in mine]
-        levels.sort(key=lambda level: -level.frequency)
-        found[one.grouping] = Frequencies(tuple(levels))
-    return found
+        one = sets[row["g"]]
+        mine = levels[one.counting.grouping].setdefault(parts.slice(row, one.cut), [])
+        mine.append(_level(row.asDict(recursive=False), one.number, one.counting))
+    return {
+        grouping: {
+            part: Frequencies(tuple(sorted(mine, key=lambda level: -level.frequency)))
+            for part, mine in by_part.items()
+        }
+        for grouping, by_part in levels.items()
+    }
 
 
 def _level(row: Mapping[str, Any], n: int, one: Counting) -> Level:
     inside = {members: row[f"i{n}_{s}"] for s, members in enumerate(one.sets)}
     # With up to two values of one frequency, the least and the greatest are all of them.
-    return Level(row["n"], row["m"], inside, _examples(row, n, one.key) if one.sets else ())
+    examples = _examples(row, n, one.key) if one.sets else ()
+    return Level(row["level"], row["m"], row["rows"], inside, examples)
 
 
 def _examples(row: Mapping[str, Any], n: int, key: ColumnRef) -> tuple[Any, ...]:

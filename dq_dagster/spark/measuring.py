@@ -5,30 +5,31 @@ This is the one place that catches everything Spark may raise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException, QueryContextType
 
-from dq_dagster.errors import Misfit, RuleFailure
+from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.metrics.conditions import RowBreaks
+from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import ConditionCount, RecordCount, RowMetric
-from dq_dagster.metrics.states import State
 from dq_dagster.spark.aggregates import Aggregates, aggregates
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.failures import told
 from dq_dagster.spark.query import Query
+from dq_dagster.spark.slicing import Parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Measured = dict[RowMetric, State | RuleFailure]
+States = dict[RowMetric, Measured]
 Needs = dict[RowMetric, Aggregates]
 
 
-def measure(frame: DataFrame, metrics: Sequence[RowMetric], table: Table) -> Measured:
-    """The state of each metric, or why it has none; one Spark query if nothing raises."""
-    measured: Measured = {}
+def measure(parts: Parts, metrics: Sequence[RowMetric], table: Table) -> States:
+    """The states of each metric, or why it has none; one Spark query if nothing raises."""
+    measured: States = {}
     # The number of rows is always counted: if not even that works, no single rule is to blame.
     needs: Needs = {RecordCount(): aggregates(RecordCount(), table)}
     for metric in metrics:
@@ -37,22 +38,23 @@ def measure(frame: DataFrame, metrics: Sequence[RowMetric], table: Table) -> Mea
                 table.require_columns_of(metric.where)
             needs[metric] = aggregates(metric, table)
         except RuleFailure as failure:
-            measured[metric] = failure
-    measured |= _refused(frame, needs)
+            measured[metric] = Measured.failed(metric, failure)
+    measured |= _refused(parts.frame, needs)
     answerable = {metric: need for metric, need in needs.items() if metric not in measured}
-    return measured | _run(frame, answerable)
+    return measured | _run(parts, answerable)
 
 
-def _refused(frame: DataFrame, needs: Needs) -> Measured:
+def _refused(frame: DataFrame, needs: Needs) -> States:
     """The metrics whose text from users Spark's analyzer does not accept. Reads no data."""
     doubtful = {metric: need for metric, need in needs.items() if need.fallible}
     if not doubtful or _analysis_error(frame, Query.of(doubtful).select_list()) is None:
         return {}
-    refused: Measured = {}
+    refused: States = {}
     for metric, need in doubtful.items():
         error = _analysis_error(frame, Query.of({metric: need}).select_list())
         if error is not None:
-            refused[metric] = _not_a_predicate(frame, metric) or told(error)
+            reason = _not_a_predicate(frame, metric) or told(error)
+            refused[metric] = Measured.failed(metric, reason)
     return refused
 
 
@@ -79,43 +81,49 @@ def _not_a_predicate(frame: DataFrame, metric: RowMetric) -> RuleFailure | None:
     return None
 
 
-def _run(frame: DataFrame, needs: Needs, *, packed: bool = True) -> Measured:
+def _run(parts: Parts, needs: Needs, *, packed: bool = True) -> States:
     """Runs all in one query; if that raises, the metrics the error points to run on their own."""
     if not needs:
         return {}
     query = Query.of(needs, packed=packed)
     try:
-        return _collect(frame, query)
+        return _collect(parts, query)
+    except TooManyParts:
+        raise
     except Exception as error:  # noqa: BLE001 (the isolation boundary)
         quoted = _texts_quoted(error, query)
         suspects = {m: needs[m] for sql in quoted for m in query.using(sql)}
         if query.lanes and suspects and not any(need.fallible for need in suspects.values()):
             # Of ours only packed counts can raise: there are too many rows for them.
-            return _run(frame, needs, packed=False)
+            return _run(parts, needs, packed=False)
         rest = {metric: need for metric, need in needs.items() if metric not in suspects}
         if len(quoted) == 1 and not any(need.fallible for need in rest.values()):
-            return dict.fromkeys(suspects, told(error)) | _run(frame, rest)
+            return _failed(suspects, error) | _run(parts, rest)
         if suspects and rest:
             # Not convicted yet: Spark computes equal parts of several rules once, and may quote
             # a rule that would never have come to that part by itself.
-            return _run(frame, suspects) | _run(frame, rest)
-        return _run_in_parts(frame, needs, error)
+            return _run(parts, suspects) | _run(parts, rest)
+        return _run_in_halves(parts, needs, error)
 
 
-def _run_in_parts(frame: DataFrame, needs: Needs, error: Exception) -> Measured:
+def _run_in_halves(parts: Parts, needs: Needs, error: Exception) -> States:
     """The error points to no rule: the rows are counted alone, the rest is run in halves."""
     if len(needs) == 1:
-        return dict.fromkeys(needs, told(error))
+        return _failed(needs, error)
     rows: Needs = {metric: need for metric, need in needs.items() if metric == RecordCount()}
     if rows:
-        counted = _run(frame, rows)
-        if isinstance(counted[RecordCount()], RuleFailure):
+        counted = _run(parts, rows)
+        if isinstance(counted[RecordCount()].nothing, RuleFailure):
             # Not even the rows can be counted: the data or Spark itself is broken.
-            return dict.fromkeys(needs, told(error))
+            return _failed(needs, error)
         rest = {metric: need for metric, need in needs.items() if metric not in rows}
-        return counted | _run(frame, rest)
+        return counted | _run(parts, rest)
     one, other = _halves(needs)
-    return _run(frame, one) | _run(frame, other)
+    return _run(parts, one) | _run(parts, other)
+
+
+def _failed(metrics: Iterable[RowMetric], error: Exception) -> States:
+    return {metric: Measured.failed(metric, told(error)) for metric in metrics}
 
 
 def _halves(needs: Needs) -> tuple[Needs, Needs]:
@@ -129,16 +137,19 @@ def _halves(needs: Needs) -> tuple[Needs, Needs]:
     return dict(ordered[:middle]), dict(ordered[middle:])
 
 
-def _collect(frame: DataFrame, query: Query) -> Measured:
-    row = _one_row(frame, query)
-    if not query.is_exact(row):
+def _collect(parts: Parts, query: Query) -> States:
+    rows = parts.aggregate(query.select_list())
+    if not query.is_exact(rows.values()):
         query = Query.of(query.needs, packed=False)
-        row = _one_row(frame, query)
-    return query.states(row)
-
-
-def _one_row(frame: DataFrame, query: Query) -> Mapping[str, Any]:
-    return frame.selectExpr(*query.select_list()).collect()[0].asDict(recursive=False)
+        rows = parts.aggregate(query.select_list())
+    states = {part: query.states(row) for part, row in rows.items()}
+    nothing = query.states(query.no_rows())
+    return {
+        metric: Measured(
+            metric, {part: of[metric] for part, of in states.items()}, parts.cuts, nothing[metric]
+        )
+        for metric in query.needs
+    }
 
 
 def _texts_quoted(error: Exception, query: Query) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,9 +38,15 @@ class Query:
     def select_list(self) -> list[str]:
         return [f"{sql} AS {alias}" for sql, alias in self.aliases.items()]
 
-    def is_exact(self, row: Mapping[str, Any]) -> bool:
+    def is_exact(self, rows: Iterable[Mapping[str, Any]]) -> bool:
         """Whether packed counts can be told apart again."""
-        return not self.lanes or row[self.aliases[_ROWS]] < MOST_ROWS
+        return not self.lanes or all(row[self.aliases[_ROWS]] < MOST_ROWS for row in rows)
+
+    def no_rows(self) -> dict[str, Any]:
+        """What Spark would answer for a part without rows."""
+        counts = {single(p) for need in self.needs.values() for p in need.counts.values()}
+        zero = {_ROWS, *counts}
+        return {alias: 0 if sql in zero else None for sql, alias in self.aliases.items()}
 
     def states(self, row: Mapping[str, Any]) -> dict[RowMetric, State | RuleFailure]:
         """Each metric's state from one row of results."""

@@ -1,54 +1,68 @@
-"""Running the passes of a plan: each metric gets a value, or the reason why it has none."""
+"""Running the passes of a plan: each metric gets its states, or the reason why it has none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from dq_dagster.errors import RuleFailure
-from dq_dagster.metrics.frequency import FrequencyMetric, Grouping
+from dq_dagster.errors import RuleFailure, TooManyParts
+from dq_dagster.metrics.frequency import Frequencies, FrequencyMetric, Grouping
+from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.median import ColumnMedian
 from dq_dagster.metrics.metric import Metric, RowMetric
+from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan import Kind, Pass
+from dq_dagster.spark.brackets import MedianSql
 from dq_dagster.spark.failures import told, without_quoting_rows
 from dq_dagster.spark.frequencies import Counting, count_values, counting
 from dq_dagster.spark.measuring import measure
-from dq_dagster.spark.medians import MedianSql, median_sql, medians
+from dq_dagster.spark.medians import median_sql, medians
+from dq_dagster.spark.slicing import UNSLICED, Division, Parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from dq_dagster.spark.columns import Table
 
-Values = dict[Metric, Any]
+States = dict[Metric, Measured]
 _Task = TypeVar("_Task")
 _Key = TypeVar("_Key")
 
 
-def run(step: Pass, frame: DataFrame, table: Table) -> Values:
-    """The values of a pass's metrics, with a RuleFailure for each that could not be measured."""
+def run(step: Pass, frame: DataFrame, table: Table, division: Division = UNSLICED) -> States:
+    """The states of a pass's metrics, with a RuleFailure for each that could not be measured."""
+    answer = _RUNNERS[step.kind]
+    cuts = division.usable(step.cuts)
     with without_quoting_rows():
-        return _RUNNERS[step.kind](step.metrics, frame, table)
+        try:
+            return answer(step.metrics, Parts.of(frame, cuts, division), table)
+        except TooManyParts as failure:
+            fewer = tuple(dict.fromkeys(cut for cut in cuts if cut.dimension is None))
+            coarse = fewer or (Cut(cuts[0].partitioned),)
+            if coarse == cuts:
+                return {metric: Measured.failed(metric, failure) for metric in step.metrics}
+            return answer(step.metrics, Parts.of(frame, coarse, division), table)
 
 
-def _aggregate(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> Values:
+def _aggregate(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
     wanted = cast("Sequence[RowMetric]", metrics)
-    states = measure(frame, wanted, table)
-    return {metric: _value(metric.value, states[metric]) for metric in wanted}
+    found = measure(parts, wanted, table)
+    return {metric: found[metric] for metric in wanted}
 
 
-def _count_values(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> Values:
+def _count_values(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
     wanted = cast("Sequence[FrequencyMetric]", metrics)
-    found: dict[Metric, Any] = {}
+    found: States = {}
     tasks: dict[Grouping, Counting] = {}
     for metric in wanted:
         try:
             tasks[metric.grouping] = _with(metric, tasks.get(metric.grouping), table, len(tasks))
         except RuleFailure as failure:
-            found[metric] = failure
-    counted = _isolated(tasks, lambda some: count_values(frame, some))
+            found[metric] = Measured.failed(metric, failure)
+    counted = _isolated(tasks, lambda some: count_values(parts, some))
     return {
-        metric: found.get(metric) or _value(metric.value, counted[metric.grouping])
+        metric: found.get(metric)
+        or _measured(metric, counted[metric.grouping], parts, Frequencies(()))
         for metric in wanted
     }
 
@@ -59,18 +73,27 @@ def _with(metric: FrequencyMetric, known: Counting | None, table: Table, n: int)
     return task if metric.members is None else task.against(metric.members)
 
 
-def _medians(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> Values:
+def _medians(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
     tasks: dict[ColumnMedian, MedianSql] = {}
-    found: dict[Metric, Any] = {}
+    found: States = {}
     for metric in cast("Sequence[ColumnMedian]", metrics):
         try:
             tasks[metric] = median_sql(metric, table)
         except RuleFailure as failure:
-            found[metric] = failure
-    return found | _isolated(tasks, lambda some: medians(frame, some))
+            found[metric] = Measured.failed(metric, failure)
+    answers = _isolated(tasks, lambda some: medians(parts, some))
+    return found | {metric: _measured(metric, answers[metric], parts, None) for metric in tasks}
 
 
-_RUNNERS: dict[Kind, Callable[[Sequence[Metric], DataFrame, Table], Values]] = {
+def _measured(
+    metric: Metric, states: dict[Slice, Any] | RuleFailure, parts: Parts, nothing: Any
+) -> Measured:
+    if isinstance(states, RuleFailure):
+        return Measured.failed(metric, states)
+    return Measured(metric, states, parts.cuts, nothing)
+
+
+_RUNNERS: dict[Kind, Callable[[Sequence[Metric], Parts, Table], States]] = {
     Kind.AGGREGATE: _aggregate,
     Kind.COUNT_VALUES: _count_values,
     Kind.MEDIANS: _medians,
@@ -78,25 +101,18 @@ _RUNNERS: dict[Kind, Callable[[Sequence[Metric], DataFrame, Table], Values]] = {
 
 
 def _isolated(
-    tasks: dict[_Key, _Task], answer: Callable[[Sequence[_Task]], dict[_Key, Any]]
-) -> dict[_Key, Any]:
+    tasks: dict[_Key, _Task], answer: Callable[[Sequence[_Task]], dict[_Key, dict[Slice, Any]]]
+) -> dict[_Key, dict[Slice, Any] | RuleFailure]:
     """All tasks together; if that raises, in halves, until the culprit stands alone."""
     if not tasks:
         return {}
     try:
-        return answer(list(tasks.values()))
+        return dict(answer(list(tasks.values())))
+    except TooManyParts:
+        raise
     except Exception as error:  # noqa: BLE001 (the isolation boundary)
         if len(tasks) == 1:
             return dict.fromkeys(tasks, told(error))
     items = list(tasks.items())
     middle = len(items) // 2
     return _isolated(dict(items[:middle]), answer) | _isolated(dict(items[middle:]), answer)
-
-
-def _value(read: Callable[[Any], Any], state: Any) -> Any:
-    if isinstance(state, RuleFailure):
-        return state
-    try:
-        return read(state)
-    except RuleFailure as failure:
-        return failure

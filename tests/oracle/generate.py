@@ -20,7 +20,7 @@ from tests.oracle.sql import NUMBER
 from tests.oracle.values import single
 
 # Sizes of which shares such as 0.1 and 0.3 are met exactly, and others.
-_SIZES = (5, 10, 10, 13, 20, 30, 40)
+SIZES = (5, 10, 10, 13, 20, 30, 40)
 _NULL_SHARES = (0.0, 0.0, 0.0, 0.2, 0.2, 0.5, 0.8, 1.0)
 _TEXTS = (
     "", " ", "\t\n", " \x0b\x0c\r ", "\xa0", "a", "b", "ab", "a ", " a", "abc", "ABC", "aBc",
@@ -75,7 +75,7 @@ class Table:
 def table(seed: int) -> Table:
     random = Random(seed)
     # Every fourth table is very small: no row, one, two, three.
-    size = seed // 4 % 4 if seed % 4 == 0 else random.choice(_SIZES)
+    size = seed // 4 % 4 if seed % 4 == 0 else random.choice(SIZES)
     types = [kind for kind in kinds.ALL for _ in range(2)]
     names = random.sample(HOSTILE_NAMES, len(types))
     columns = [Column(NUMBER, "int", range(size))]

@@ -95,7 +95,9 @@ def median(values: Sequence[Any], kind: str) -> Measured | None:
     if any(isinstance(value, float) for value in (low, high)):
         # One of them is infinite; between the two infinities there is nothing.
         return Measured(math.nan if low == -high else float(low) + float(high))
-    return Measured((low + high) / 2, abs(low + high) * Fraction(1, 10**15))
+    # Half of the smallest double is none.
+    slack = abs(low + high) * Fraction(1, 10**15) + Fraction(1, 2**1074)
+    return Measured((low + high) / 2, slack)
 
 
 def mean(values: Sequence[Any], kind: str) -> Measured | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dq_dagster.metrics.conditions import HasValue, IsEmpty, RowBreaks
+from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import (
     ColumnAvg,
     ColumnMax,
@@ -21,6 +22,7 @@ from dq_dagster.metrics.metric import (
     RecordCount,
     RowMetric,
 )
+from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut
 from dq_dagster.metrics.states import Moments, State, Total
 
 if TYPE_CHECKING:
@@ -63,11 +65,14 @@ def _row(random: Random) -> tuple[Any, ...]:
     return (random.randrange(PARTS), *(v if random.random() > 0.2 else None for v in values))
 
 
-def _measure(frame: DataFrame) -> dict[RowMetric, Any]:
+def _measure(frame: DataFrame, cut: Cut = UNDIVIDED) -> dict[RowMetric, Measured]:
     from dq_dagster.spark.columns import Table
     from dq_dagster.spark.measuring import measure
+    from dq_dagster.spark.slicing import Division, Parts
 
-    return dict(measure(frame, METRICS, Table(frame.schema)))
+    table = Table(frame.schema)
+    division = Division.of(table, partition_by="part", dimensions=["b"])
+    return measure(Parts.of(frame, (cut,), division), METRICS, table)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -77,11 +82,28 @@ def test_parts_add_up_to_the_whole(spark: SparkSession, seed: int) -> None:
     rows = [_row(random) for _ in range(6 if seed == 1 else 60)]
     frame = spark.createDataFrame(rows, SCHEMA)
     whole = _measure(frame)
+    groups = _measure(frame, Cut(partitioned=True, dimension="b"))
     parts = [_measure(frame.where(f"part = {n}")) for n in range(PARTS)]
     random.shuffle(parts)
     for metric in METRICS:
-        merged = reduce(lambda one, other: one.merge(other), [part[metric] for part in parts])
-        _assert_same(merged, whole[metric], metric)
+        states = [_state(part[metric]) for part in parts]
+        merged = reduce(lambda one, other: one.merge(other), states)
+        _assert_same(merged, _state(whole[metric]), metric)
+        for cut in (UNDIVIDED, Cut(partitioned=True), Cut(dimension="b")):
+            grouped = reduce(
+                lambda one, other: one.merge(other),
+                _put_together(groups[metric], cut),
+                groups[metric].nothing,
+            )
+            _assert_same(grouped, _state(whole[metric]), metric)
+
+
+def _state(measured: Measured) -> State:
+    return measured.states[WHOLE]
+
+
+def _put_together(measured: Measured, cut: Cut) -> list[State]:
+    return list(measured.by_part(cut).values())
 
 
 def _assert_same(merged: State, whole: State, metric: RowMetric) -> None:
@@ -92,7 +114,7 @@ def _assert_same(merged: State, whole: State, metric: RowMetric) -> None:
         assert merged.squares == pytest.approx(whole.squares, rel=1e-9, abs=1e-9), metric
     elif isinstance(whole, Total) and isinstance(whole.total, float):
         assert isinstance(merged, Total)
-        assert (merged.count, merged.infinite) == (whole.count, whole.infinite), metric
+        assert (merged.count, merged.odd) == (whole.count, whole.odd), metric
         assert merged.total == pytest.approx(whole.total, rel=1e-9, abs=1e-3), metric
     else:
         assert merged == whole, metric

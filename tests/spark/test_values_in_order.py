@@ -37,7 +37,7 @@ ROWS: list[tuple[Any, ...]] = [
 def measured(spark: SparkSession, kind: Kind, *metrics: Any) -> list[Any]:
     frame = spark.createDataFrame(ROWS, SCHEMA)
     values = run(Pass(kind, metrics), frame, Table(frame.schema))
-    return [values[metric] for metric in metrics]
+    return [values[metric].value() for metric in metrics]
 
 
 def column(name: str) -> list[Any]:

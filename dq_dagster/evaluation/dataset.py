@@ -1,0 +1,68 @@
+"""The data that rules are judged on, and the passes over it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from dq_dagster.evaluation.measurements import Measurements
+from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.metric import ColumnCount, Metric
+from dq_dagster.metrics.slices import Slice
+from dq_dagster.plan import Plan
+from dq_dagster.rules.rule import Rule
+from dq_dagster.spark.columns import Table
+from dq_dagster.spark.frames import as_spark
+from dq_dagster.spark.quoting import text
+from dq_dagster.spark.session import session_zone
+from dq_dagster.spark.slicing import Division
+from dq_dagster.spark.steps import run
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A lazy frame, and how its rows are divided into partitions and groups."""
+
+    frame: DataFrame
+    table: Table
+    division: Division
+
+    @classmethod
+    def of(
+        cls, data: Any, rules: Sequence[Rule], *, partition_by: str | None, now: datetime
+    ) -> Dataset:
+        frame = as_spark(data)
+        table = Table(frame.schema, now)
+        dimensions = [name for rule in rules for name in rule.dimensions]
+        division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
+        return cls(frame, table, division)
+
+    def measure(self, plan: Plan) -> Measurements:
+        """Runs the plan's passes."""
+        count = ColumnCount()
+        found: dict[Metric, Measured] = {count: Measured.of_all(count, len(self.frame.columns))}
+        for step in plan.passes:
+            found |= run(step, self.frame, self.table, self.division)
+        zone = session_zone(self.frame.sparkSession)
+        return Measurements(found, zone, self.table.now, self.division.problems)
+
+    def only(self, partitions: Sequence[str]) -> Dataset:
+        """The rows of these partitions."""
+        keys = ", ".join(map(text, partitions)) or "NULL"
+        return replace(self, frame=self.frame.where(f"{self.division.partition} IN ({keys})"))
+
+    def without(self, groups: Sequence[Slice]) -> Dataset:
+        """The rows outside these groups, which are of one dimension and one partition."""
+        first = groups[0]
+        kept = self if first.partition is None else self.only([first.partition])
+        key = self.division.dimensions[str(first.dimension)]
+        named = ", ".join(text(part.group) for part in groups if part.group is not None)
+        other = f"coalesce({key} NOT IN ({named}), true)" if named else "true"
+        if any(part.group is None for part in groups):
+            other = f"{other} AND {key} IS NOT NULL"
+        return replace(kept, frame=kept.frame.where(other))

@@ -1,0 +1,52 @@
+"""What was measured, by metric and slice, as evidence for rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import Any
+
+from dq_dagster.errors import RuleFailure
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.metric import Metric, RecordCount
+from dq_dagster.metrics.slices import Cut, Slice
+from dq_dagster.plan import metrics_of
+from dq_dagster.rules.rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Measurements:
+    """The states of all metrics of a plan, and what else judging depends on."""
+
+    metrics: Mapping[Metric, Measured]
+    zone: tzinfo
+    now: datetime
+    problems: Mapping[str, RuleFailure] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> Measured:
+        """How many rows there are."""
+        return self.metrics[RecordCount()]
+
+    def evidence(self, rule: Rule, part: Slice) -> Evidence:
+        """What a rule needs to be judged on one slice."""
+        return self._evidence({m: self.metrics[m].value(part) for m in metrics_of(rule)})
+
+    def evidence_of_all(self, rule: Rule, parts: Sequence[Slice]) -> Evidence:
+        """The same for several groups together; only for metrics whose states merge."""
+        return self._evidence({m: self.metrics[m].value_of(parts) for m in metrics_of(rule)})
+
+    def divided(self, rule: Rule, cut: Cut) -> bool:
+        """Whether a rule's rows were divided that way."""
+        return any(one.refines(cut) for one in self.metrics[RecordCount(where=rule.where)].cuts)
+
+    def groups(self, rule: Rule, cut: Cut) -> list[Slice]:
+        """The groups that have rows, in the order of their names."""
+        rows = self.metrics[RecordCount(where=rule.where)]
+        found = [part for part in rows.slices(cut) if rows.value(part)]
+        return sorted(found, key=lambda part: (part.group is None, part.group or ""))
+
+    def _evidence(self, values: Mapping[Metric, Any]) -> Evidence:
+        return Evidence(values, self.zone, self.now)

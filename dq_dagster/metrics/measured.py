@@ -1,0 +1,76 @@
+"""What came back for one metric: a state for each part of the data, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from dq_dagster.errors import RuleFailure
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.metrics.slices import WHOLE, Cut, Slice
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The states of a metric by slice; parts without rows have the state ``nothing``."""
+
+    metric: Metric
+    states: Mapping[Slice, Any]
+    cuts: tuple[Cut, ...]
+    nothing: Any = None
+    _merged: dict[Cut, dict[Slice, Any]] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def failed(cls, metric: Metric, failure: RuleFailure) -> Measured:
+        """A metric that has no state anywhere."""
+        return cls(metric, {}, (), failure)
+
+    @classmethod
+    def of_all(cls, metric: Metric, state: Any) -> Measured:
+        """A metric that is the same for every part of the data."""
+        return cls(metric, {}, (), state)
+
+    def slices(self, cut: Cut) -> list[Slice]:
+        """The parts of a cut that have rows."""
+        return list(self.by_part(cut))
+
+    def value(self, part: Slice = WHOLE) -> Any:
+        """The measured value of a part, or the RuleFailure that says why there is none."""
+        return self._read(self.by_part(part.cut).get(part, self.nothing))
+
+    def value_of(self, parts: Iterable[Slice]) -> Any:
+        """The value of several parts of one cut together, for metrics whose states merge."""
+        states = [self.by_part(part.cut).get(part, self.nothing) for part in parts]
+        return self._read(reduce(_merge, states, self.nothing))
+
+    def _read(self, state: Any) -> Any:
+        if isinstance(state, RuleFailure):
+            return state
+        try:
+            return self.metric.value(state)
+        except RuleFailure as failure:
+            return failure
+
+    def by_part(self, cut: Cut) -> Mapping[Slice, Any]:
+        """The states of the parts of a cut that have rows, put together from finer ones."""
+        if cut not in self._merged:
+            self._merged[cut] = self._put_together(cut)
+        return self._merged[cut]
+
+    def _put_together(self, cut: Cut) -> dict[Slice, Any]:
+        finer = cut if cut in self.cuts else next((c for c in self.cuts if c.refines(cut)), None)
+        found: dict[Slice, Any] = {}
+        for part, state in self.states.items():
+            if part.cut == finer:
+                target = part.within(cut)
+                found[target] = _merge(found[target], state) if target in found else state
+        return found
+
+
+def _merge(one: Any, other: Any) -> Any:
+    for state in (one, other):
+        if isinstance(state, RuleFailure):
+            return state
+    return one.merge(other)

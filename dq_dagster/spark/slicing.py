@@ -1,0 +1,144 @@
+"""The rows in parts: one query answers for the parts of all cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from dq_dagster.errors import RuleFailure, TooManyParts
+from dq_dagster.metrics.slices import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
+from dq_dagster.spark.columns import COMPARABLE, Table
+from dq_dagster.spark.quoting import identifier, text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# What is brought to the driver stays bounded, whatever the data is divided by.
+MOST_PARTS = 50_000
+_PARTITION = "dq_partition"
+_SET = "dq_set"
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How the key of a partition, and of each dimension's groups, is computed for a row."""
+
+    partition: str | None
+    dimensions: Mapping[str, str]
+    problems: Mapping[str, RuleFailure]
+
+    @classmethod
+    def of(cls, table: Table, *, partition_by: str | None, dimensions: Iterable[str]) -> Division:
+        """A dimension that can not be grouped by is a problem of its own, not of the others."""
+        found: dict[str, str] = {}
+        problems: dict[str, RuleFailure] = {}
+        for name in dict.fromkeys(dimensions):
+            try:
+                found[name] = _group_key(table, name)
+            except RuleFailure as failure:
+                problems[name] = failure
+        partition = None if partition_by is None else partition_key(table, partition_by)
+        return cls(partition, found, problems)
+
+    def usable(self, cuts: Sequence[Cut]) -> tuple[Cut, ...]:
+        """The cuts that can be made; what remains of those that can not is never less than all."""
+        fine = tuple(cut for cut in cuts if cut.dimension not in self.problems)
+        return fine or (Cut(cuts[0].partitioned),)
+
+
+UNSLICED = Division(None, {}, {})
+
+
+def partition_key(table: Table, partition_by: str) -> str:
+    """The SQL of a row's partition key: a column, or an expression."""
+    known = {name.lower() for name in table.schema.names}
+    sql = table.column(partition_by).sql if partition_by.lower() in known else f"({partition_by})"
+    return f"coalesce(CAST({sql} AS STRING), {text(NO_KEY)})"
+
+
+def _group_key(table: Table, name: str) -> str:
+    column = table.column(name)
+    column.require(COMPARABLE, what="A breakdown", wanted="a type with simple values")
+    return f"CAST({column.sql} AS STRING)"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A frame whose rows carry the keys of their parts."""
+
+    frame: DataFrame
+    cuts: tuple[Cut, ...]
+    keys: Mapping[str | None, str]
+
+    @classmethod
+    def of(cls, frame: DataFrame, cuts: tuple[Cut, ...], division: Division) -> Parts:
+        if cuts == (UNDIVIDED,):
+            return cls(frame, cuts, {})
+        sql: dict[str | None, str] = {}
+        if any(cut.partitioned for cut in cuts) and division.partition is not None:
+            sql[None] = division.partition
+        for cut in cuts:
+            if cut.dimension is not None:
+                sql[cut.dimension] = division.dimensions[cut.dimension]
+        taken = {name.lower() for name in frame.columns}
+        keys = {name: _unused(f"{_PARTITION}_{n}", taken) for n, name in enumerate(sql)}
+        columns = [f"{sql[name]} AS {identifier(alias)}" for name, alias in keys.items()]
+        return cls(frame.selectExpr("*", *columns), cuts, keys)
+
+    def keys_of(self, cut: Cut) -> list[str]:
+        """The columns that tell the parts of a cut apart."""
+        named = [self.keys[None]] if cut.partitioned else []
+        return named if cut.dimension is None else [*named, self.keys[cut.dimension]]
+
+    def aggregate(self, columns: Sequence[str]) -> dict[Slice, Mapping[str, Any]]:
+        """The aggregates of each part that has rows; of undivided rows in any case."""
+        if self.cuts == (UNDIVIDED,):
+            row = self.frame.selectExpr(*columns).collect()[0]
+            return {WHOLE: row.asDict(recursive=False)}
+        found = self._grouped().agg(
+            F.expr(self._set_number()).alias(_SET), *(F.expr(sql) for sql in columns)
+        )
+        order = [_SET, *map(identifier, self.keys.values())]
+        # Ordered, so that Spark takes the first rows of all tasks in one job.
+        rows = found.orderBy(*order).limit(MOST_PARTS + 1).collect()
+        if len(rows) > MOST_PARTS:
+            raise TooManyParts.by(cut.dimension for cut in self.cuts)
+        return {self.slice(row, self.cuts[row[_SET]]): row.asDict(recursive=False) for row in rows}
+
+    def slice(self, row: Any, cut: Cut) -> Slice:
+        """The part that a row of results speaks of."""
+        return Slice(
+            row[self.keys[None]] if cut.partitioned else None,
+            cut.dimension,
+            None if cut.dimension is None else row[self.keys[cut.dimension]],
+        )
+
+    def _grouped(self) -> Any:
+        if len(self.cuts) == 1:
+            return self.frame.groupBy(*map(identifier, self.keys_of(self.cuts[0])))
+        sets = [[identifier(key) for key in self.keys_of(cut)] for cut in self.cuts]
+        return self.frame.groupingSets(sets, *map(identifier, self.keys.values()))
+
+    def _set_number(self) -> str:
+        if len(self.cuts) == 1:
+            return "0"
+        cases = " ".join(
+            f"WHEN {grouping_id(list(self.keys.values()), self.keys_of(cut))} THEN {number}"
+            for number, cut in enumerate(self.cuts)
+        )
+        return f"CASE grouping_id() {cases} END"
+
+
+def grouping_id(columns: Sequence[str], kept: Sequence[str]) -> int:
+    """Spark's number of a grouping set: a bit is set for each column left out."""
+    return sum(1 << position for position, name in enumerate(reversed(columns)) if name not in kept)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
