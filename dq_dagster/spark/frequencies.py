@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
+from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.metrics.frequency import Frequencies, Grouping, Level, Members
 from dq_dagster.metrics.slices import UNDIVIDED, Cut, Slice
 from dq_dagster.spark.aggregates import transport, value_or_null
@@ -103,12 +103,8 @@ def _grouped(rows: DataFrame, sets: list[list[str]], columns: list[str]) -> Data
 
 
 def _collected(levels: DataFrame, parts: Parts) -> list[Row]:
-    if parts.cuts == (UNDIVIDED,):
-        return levels.collect()
-    rows = levels.orderBy("g", "level").limit(_MOST_LEVELS + 1).collect()
-    if len(rows) > _MOST_LEVELS:
-        raise TooManyParts.by(cut.dimension for cut in parts.cuts)
-    return rows
+    undivided = parts.cuts == (UNDIVIDED,)
+    return levels.collect() if undivided else parts.bounded(levels, _MOST_LEVELS)
 
 
 def _keys(parts: Parts, cut: Cut) -> list[str]:

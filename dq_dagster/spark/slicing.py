@@ -14,7 +14,7 @@ from dq_dagster.spark.columns import COMPARABLE, Table
 from dq_dagster.spark.quoting import identifier, text
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Row
 
 # What is brought to the driver stays bounded, whatever the data is divided by.
 MOST_PARTS = 50_000
@@ -101,12 +101,16 @@ class Parts:
         found = self._grouped().agg(
             F.expr(self._set_number()).alias(_SET), *(F.expr(sql) for sql in columns)
         )
-        order = [_SET, *map(identifier, self.keys.values())]
-        # Ordered, so that Spark takes the first rows of all tasks in one job.
-        rows = found.orderBy(*order).limit(MOST_PARTS + 1).collect()
-        if len(rows) > MOST_PARTS:
-            raise TooManyParts.by(cut.dimension for cut in self.cuts)
+        rows = self.bounded(found, MOST_PARTS)
         return {self.slice(row, self.cuts[row[_SET]]): row.asDict(recursive=False) for row in rows}
+
+    def bounded(self, found: DataFrame, most: int) -> list[Row]:
+        """The rows of a result that is small unless the data falls into too many parts."""
+        # As one task, or Spark would take the first rows of each by a job of its own.
+        rows = found.coalesce(1).limit(most + 1).collect()
+        if len(rows) > most:
+            raise TooManyParts.by(cut.dimension for cut in self.cuts)
+        return rows
 
     def slice(self, row: Any, cut: Cut) -> Slice:
         """The part that a row of results speaks of."""
