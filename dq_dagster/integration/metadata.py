@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
-from datetime import date
-from decimal import Decimal
-from enum import Enum
 from typing import Any
 
 import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.plain import plain
 from dq_dagster.judging.wording import show
 
 STATUS = "dq/status"
@@ -70,32 +67,6 @@ def _tables(details: Mapping[str, Any]) -> dict[str, Any]:
     """The details that are shown as tables."""
     makers = {"columns": (COLUMNS, _column_rows), "dimensions": (DIMENSIONS, _group_rows)}
     return {key: rows(details[name]) for name, (key, rows) in makers.items() if name in details}
-
-
-def plain(value: Any) -> Any:
-    """The value as strict JSON can hold it. Bounds and names pass, text from the data does not."""
-    match value:
-        case Enum():
-            return str(value.value)
-        case None | bool() | int():
-            return value
-        case str():
-            return str(value)
-        case float():
-            # NumPy's floats are Python floats too, but not to Dagster.
-            return float(value) if math.isfinite(value) else str(float(value))
-        case Decimal():
-            return plain(float(value))
-        case date():
-            return value.isoformat()
-        case Mapping():
-            return {str(key): plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [plain(item) for item in value]
-        case _ if hasattr(value, "item"):
-            return plain(value.item())
-        case _:
-            return type(value).__name__
 
 
 def _observed(value: Any) -> Any:

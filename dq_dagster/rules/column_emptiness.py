@@ -35,7 +35,16 @@ class _EmptinessRule(ColumnRule):
 
 
 class ColumnNotEmpty(_EmptinessRule):
-    """At most ``threshold`` of the values of each column are empty."""
+    """At most ``threshold`` of the values of each column are empty.
+
+    Observed: the number of empty values, among all rows.
+
+    Example::
+
+        - type: column_not_empty
+          columns: [email]
+          threshold: {type: proportion, soft_max: 0.1, max: 0.2}
+    """
 
     type: Literal["column_not_empty"] = "column_not_empty"
     threshold: LimitThreshold = ALL
@@ -66,7 +75,16 @@ class ColumnNotEmpty(_EmptinessRule):
 
 
 class ColumnEmpty(_EmptinessRule):
-    """At least ``threshold`` of the values of each column are empty."""
+    """At least ``threshold`` of the values of each column are empty.
+
+    Observed: the number of empty values, among all rows.
+
+    Example::
+
+        - type: column_empty
+          columns: [shipped_on]
+          where: status = 'new'
+    """
 
     type: Literal["column_empty"] = "column_empty"
     threshold: RequirementThreshold = ALL

@@ -81,11 +81,24 @@ class _FrequentValuesRule(ColumnRule):
 
 
 class ColumnTopValuesInSet(_FrequentValuesRule):
-    """The ``top`` most frequent values of each column are all in ``values``."""
+    """The ``top`` most frequent values of each column are all among ``values``.
+
+    Values that are equally frequent are all considered, so the answer never depends on the order
+    of rows.
+
+    Observed: the most frequent values.
+
+    Example::
+
+        - type: column_top_values_in_set
+          columns: [country]
+          top: 2
+          values: [DE, FR, NO]
+    """
 
     type: Literal["column_top_values_in_set"] = "column_top_values_in_set"
     top: Annotated[int, Field(ge=1, le=99)]
-    """How many of the most frequent values are judged."""
+    """How many of the most frequent values are judged: 1 to 99."""
 
     @property
     def places(self) -> int:
@@ -96,7 +109,18 @@ class ColumnTopValuesInSet(_FrequentValuesRule):
 
 
 class ColumnMostFrequentInSet(_FrequentValuesRule):
-    """The most frequent value of each column is in ``values``."""
+    """The most frequent value of each column is among ``values``.
+
+    Of several values that tie, all must be.
+
+    Observed: the most frequent values.
+
+    Example::
+
+        - type: column_most_frequent_in_set
+          columns: [status]
+          values: [shipped]
+    """
 
     type: Literal["column_most_frequent_in_set"] = "column_most_frequent_in_set"
 

@@ -38,7 +38,17 @@ class _PatternRule(ColumnValueRule):
 
 
 class ColumnValuesMatch(_PatternRule):
-    """Every non-empty value of each column matches ``pattern``."""
+    r"""Every value of each column matches the regular expression ``pattern``.
+
+    Observed: the number of values that do not.
+
+    Example::
+
+        - type: column_values_match
+          columns: [email]
+          pattern: '[^@\s]+@[^@\s]+'
+          threshold: {type: count, soft_max: 0, max: 3}
+    """
 
     type: Literal["column_values_match"] = "column_values_match"
 
@@ -55,7 +65,17 @@ class ColumnValuesMatch(_PatternRule):
 
 
 class ColumnValuesNotMatch(_PatternRule):
-    """No value of any of the columns matches ``pattern``."""
+    r"""No value of any of the columns matches the regular expression ``pattern``.
+
+    Observed: the number of values that do.
+
+    Example::
+
+        - type: column_values_not_match
+          columns: [customer]
+          pattern: '\d'
+          match: search
+    """
 
     type: Literal["column_values_not_match"] = "column_values_not_match"
 

@@ -25,7 +25,16 @@ class _SetRule(ColumnValueRule):
 
 
 class ColumnValuesInSet(_SetRule):
-    """Every non-empty value of each column is one of ``values``."""
+    """Every value of each column is one of ``values``.
+
+    Observed: the number of other values.
+
+    Example::
+
+        - type: column_values_in_set
+          columns: [country]
+          values: [DE, FR, NO]  # NO is a text here, as YAML 1.2 says
+    """
 
     type: Literal["column_values_in_set"] = "column_values_in_set"
 
@@ -41,7 +50,17 @@ class ColumnValuesInSet(_SetRule):
 
 
 class ColumnValuesNotInSet(_SetRule):
-    """No value of any of the columns is one of ``values``."""
+    """No value of any of the columns is one of ``values``.
+
+    Observed: the number of values that are.
+
+    Example::
+
+        - type: column_values_not_in_set
+          columns: [customer]
+          values: [test, demo]
+          ignore_case: true
+    """
 
     type: Literal["column_values_not_in_set"] = "column_values_not_in_set"
 

@@ -56,7 +56,16 @@ class ColumnStatisticRule(ColumnRule):
 
 
 class ColumnMinInRange(ValueRange, ColumnStatisticRule):
-    """The smallest value of each column is within the range."""
+    """The smallest value of each column is within the bounds.
+
+    Observed: that value.
+
+    Example::
+
+        - type: column_min_in_range
+          columns: [amount]
+          min: 0.01
+    """
 
     type: Literal["column_min_in_range"] = "column_min_in_range"
     metric = ColumnMin
@@ -64,7 +73,16 @@ class ColumnMinInRange(ValueRange, ColumnStatisticRule):
 
 
 class ColumnMaxInRange(ValueRange, ColumnStatisticRule):
-    """The largest value of each column is within the range."""
+    """The largest value of each column is within the bounds.
+
+    Observed: that value.
+
+    Example::
+
+        - type: column_max_in_range
+          columns: [ordered_at]
+          max: 2024-12-31 23:59:59
+    """
 
     type: Literal["column_max_in_range"] = "column_max_in_range"
     metric = ColumnMax
@@ -72,7 +90,18 @@ class ColumnMaxInRange(ValueRange, ColumnStatisticRule):
 
 
 class ColumnAvgInRange(NumberRange, ColumnStatisticRule):
-    """The mean of each column is within the range."""
+    """The average of each column is within the bounds.
+
+    Observed: the average, which is exact for decimals.
+
+    Example::
+
+        - type: column_avg_in_range
+          columns: [amount]
+          where: status = 'shipped'
+          soft_max: 50
+          max: 1000
+    """
 
     type: Literal["column_avg_in_range"] = "column_avg_in_range"
     metric = ColumnAvg
@@ -80,7 +109,16 @@ class ColumnAvgInRange(NumberRange, ColumnStatisticRule):
 
 
 class ColumnSumInRange(NumberRange, ColumnStatisticRule):
-    """The sum of each column is within the range."""
+    """The sum of each column is within the bounds.
+
+    Observed: the sum. One too large to be held exactly is an Error, never a wrong number.
+
+    Example::
+
+        - type: column_sum_in_range
+          columns: [amount, items]
+          min: 1
+    """
 
     type: Literal["column_sum_in_range"] = "column_sum_in_range"
     metric = ColumnSum
@@ -88,7 +126,19 @@ class ColumnSumInRange(NumberRange, ColumnStatisticRule):
 
 
 class ColumnMedianInRange(NumberRange, ColumnStatisticRule):
-    """The exact median of each column is within the range."""
+    """The exact median of each column is within the bounds.
+
+    The median is the middle value, or the mean of the two middle ones.
+
+    Observed: the median.
+
+    Example::
+
+        - type: column_median_in_range
+          columns: [amount]
+          soft_min: 20
+          soft_max: 100
+    """
 
     type: Literal["column_median_in_range"] = "column_median_in_range"
     metric = ColumnMedian
@@ -96,7 +146,18 @@ class ColumnMedianInRange(NumberRange, ColumnStatisticRule):
 
 
 class ColumnStddevInRange(NumberRange, ColumnStatisticRule):
-    """The sample standard deviation of each column is within the range."""
+    """The sample standard deviation of each column is within the bounds.
+
+    Fewer than two values have none, and the outcome is Empty.
+
+    Observed: the standard deviation.
+
+    Example::
+
+        - type: column_stddev_in_range
+          columns: [weight]
+          soft_max: 10
+    """
 
     type: Literal["column_stddev_in_range"] = "column_stddev_in_range"
     metric = ColumnStddev

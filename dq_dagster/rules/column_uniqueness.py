@@ -50,7 +50,15 @@ class _UniquenessRule(RuleWithColumns):
 
 
 class ColumnUnique(_UniquenessRule, ColumnRule):
-    """The non-empty values of each column occur only once, up to ``threshold``."""
+    """The values of each column occur only once, up to ``threshold``.
+
+    Observed: the number of values that occur exactly once.
+
+    Example::
+
+        - type: column_unique
+          columns: [order_id]
+    """
 
     type: Literal["column_unique"] = "column_unique"
 
@@ -65,7 +73,18 @@ class ColumnUnique(_UniquenessRule, ColumnRule):
 
 
 class UniqueKey(_UniquenessRule):
-    """The columns together are unique; rows where all of them are empty are left out."""
+    """The columns together are unique, up to ``threshold``.
+
+    A row where all of them are empty is left out; otherwise an empty value is compared like any
+    other.
+
+    Observed: the number of combinations that occur exactly once.
+
+    Example::
+
+        - type: unique_key
+          columns: [customer, ordered_at]
+    """
 
     type: Literal["unique_key"] = "unique_key"
 

@@ -81,14 +81,38 @@ class _EveryValueInRange(ColumnRule):
 
 
 class ColumnValuesInRange(ValueRange, _EveryValueInRange):
-    """Every value of each column is within the range."""
+    """Every value of each column is within the bounds.
+
+    Any value beyond a hard bound is an Error, else any value beyond a soft bound a Warning.
+
+    Observed: the number of values beyond.
+
+    Example::
+
+        - type: column_values_in_range
+          columns: [items]
+          min: 1
+          soft_max: 5
+    """
 
     type: Literal["column_values_in_range"] = "column_values_in_range"
     judged = "value"
 
 
 class ColumnValueLengthsInRange(NumberRange, _EveryValueInRange):
-    """The length of every value of each column, in characters, is within the range."""
+    """The length of every value of each column, in characters, is within the bounds.
+
+    Any length beyond a hard bound is an Error, else any length beyond a soft bound a Warning.
+
+    Observed: the number of values whose length is beyond.
+
+    Example::
+
+        - type: column_value_lengths_in_range
+          columns: [customer]
+          min: 2
+          soft_max: 40
+    """
 
     type: Literal["column_value_lengths_in_range"] = "column_value_lengths_in_range"
     judged = "length"

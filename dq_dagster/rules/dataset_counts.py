@@ -13,7 +13,18 @@ from dq_dagster.rules.rule import Rule
 
 
 class RecordCountInRange(NumberRange, Rule):
-    """The number of rows is within the range."""
+    """The number of rows is within the bounds.
+
+    No rows are zero rows, not Empty.
+
+    Observed: the number of rows.
+
+    Example::
+
+        - type: record_count_in_range
+          min: 1
+          soft_max: 1000000
+    """
 
     type: Literal["record_count_in_range"] = "record_count_in_range"
     quality_dimension: QualityDimension = "completeness"
@@ -31,7 +42,16 @@ class RecordCountInRange(NumberRange, Rule):
 
 
 class ColumnCountInRange(NumberRange, Rule):
-    """The number of columns is within the range."""
+    """The number of columns is within the bounds.
+
+    Observed: the number of columns.
+
+    Example::
+
+        - type: column_count_in_range
+          min: 10
+          max: 10
+    """
 
     type: Literal["column_count_in_range"] = "column_count_in_range"
     quality_dimension: QualityDimension = "consistency"

@@ -18,7 +18,18 @@ _LONGEST = 200
 
 
 class RowExpectation(Rule):
-    """Every row meets a predicate in Spark SQL, up to ``threshold``."""
+    """Every row meets a condition in SQL, up to ``threshold``.
+
+    Observed: the number of rows that do not.
+
+    Example::
+
+        - type: row_dq
+          name: shipped_after_ordered
+          expectation: shipped_on >= to_date(ordered_at)
+          where: status = 'shipped'
+          threshold: 0.01
+    """
 
     type: Literal["row_dq"] = "row_dq"
     expectation: RowSql

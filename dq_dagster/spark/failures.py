@@ -31,7 +31,7 @@ def told(error: Exception) -> SparkFailure:
     """A sentence with the error's class, fit to be shown anywhere."""
     if isinstance(error, AnalysisException):
         # Raised before any row was read: the text speaks of names and types only.
-        return SparkFailure(f"Spark does not accept this rule: {_first_line(error)}")
+        return SparkFailure(f"Spark does not accept this rule: {first_line(error)}")
     condition = _condition(error)
     hint = _HINTS.get(condition) or _HINTS.get(condition.split(".")[0])
     return SparkFailure(
@@ -60,7 +60,8 @@ def _condition(error: Exception) -> str:
     return classes[0] if classes else type(error).__name__
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What Spark says without its codes; from its analyzer, that speaks of names and types only."""
     line = str(error).strip().splitlines()[0]
     line = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", line)
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", line)

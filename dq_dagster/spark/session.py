@@ -2,25 +2,69 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from dq_dagster.errors import SparkNotStarted
 from dq_dagster.spark.java import ensure_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
 
-def current_session() -> SparkSession:
-    """The active session, else a local one; only a classic local one needs Java here."""
+
+def current_session(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """The active session, else a new one with these settings; a remote one needs no Java here."""
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    ensure_java()
-    return SparkSession.builder.getOrCreate()
+    if "SPARK_REMOTE" not in os.environ:
+        ensure_java()
+    builder = SparkSession.builder
+    for name, value in (settings or {}).items():
+        builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def quiet_session(settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Like ``current_session``, but what a starting Spark has to say is only told if it fails."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    with tempfile.TemporaryFile() as log:
+        try:
+            with _stderr_to(log):
+                return current_session({**_QUIET, **(settings or {})})
+        except (PySparkException, Py4JError) as error:
+            log.seek(0)
+            text = log.read().decode(errors="replace")
+            raise SparkNotStarted.because(error, text) from error
+
+
+@contextmanager
+def _stderr_to(log: IO[bytes]) -> Iterator[None]:
+    """The JVM writes to the file descriptor, which it keeps, and not to Python's ``sys.stderr``."""
+    sys.stderr.flush()
+    before = os.dup(2)
+    os.dup2(log.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
 
 
 def session_zone(session: SparkSession) -> tzinfo:

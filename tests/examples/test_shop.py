@@ -18,7 +18,6 @@ from rich.console import Console
 
 import dq_dagster as dq
 from definitions import defs
-from dq_dagster.rules.catalogue import RULE_TYPES
 from dq_dagster.rules.column_statistics import ColumnStatisticRule
 from examples.shop import data, demo, rules
 
@@ -106,11 +105,6 @@ def test_the_definitions_load() -> None:
     assert defs.executor is dg.in_process_executor
     schedule = defs.resolve_schedule_def("shop_every_morning")
     assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
-
-
-def test_the_rules_show_every_type() -> None:
-    used = {rule.type for rule_set in rules.RULE_SETS for rule in rule_set.rules}
-    assert used == set(RULE_TYPES)
 
 
 def test_the_rules_show_every_outcome(shop: ShopRun) -> None:

@@ -16,7 +16,8 @@ from pyspark.sql import SparkSession
 
 import dq_dagster as dq
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.integration.metadata import of_outcome, plain
+from dq_dagster.evaluation.plain import plain
+from dq_dagster.integration.metadata import of_outcome
 from dq_dagster.judging.status import Status
 from tests.integration.shelf import check, metadata_of
 

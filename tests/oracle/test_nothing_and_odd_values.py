@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import pytest
 
 import dq_dagster as dq
-from dq_dagster.rules.catalogue import RULE_TYPES
 from tests.oracle.rules import WITHOUT_ROWS
 
 if TYPE_CHECKING:
@@ -85,10 +84,6 @@ EXPECTED: dict[str, list[str]] = {
     # A predicate in SQL means what it means to Spark: NULL fails, and NaN > 0.
     "row_dq":                        [X,   E,   X,    E,       K,  K,  X],
 }  # fmt: skip
-
-
-def test_every_rule_is_in_the_tables() -> None:
-    assert set(RULES) == set(EXPECTED) == set(RULE_TYPES)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

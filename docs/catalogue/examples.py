@@ -1,0 +1,96 @@
+"""The example of every rule type, evaluated on the table of orders that the page shows."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
+
+import dq_dagster as dq
+from dq_dagster.plan import Plan
+from dq_dagster.rules.catalogue import RULE_TYPES
+from dq_dagster.rules.documentation import Documentation
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ORDERS = Path(__file__).parents[1] / "orders.csv"
+COLUMNS = {
+    "order_id": "int",
+    "customer": "string",
+    "email": "string",
+    "country": "string",
+    "status": "string",
+    "amount": "decimal(10,2)",
+    "items": "int",
+    "weight": "double",
+    "ordered_at": "timestamp",
+    "shipped_on": "date",
+}
+# Ages are counted from here, so that the page says the same every day.
+NOW = datetime(2024, 3, 9, tzinfo=UTC)
+# What an example needs besides the table: further arguments of dq.evaluate, by rule type.
+FURTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {}
+
+
+class NotJudged(Exception):
+    """An example that says nothing about its rule: it could not be answered."""
+
+    def __init__(self, outcome: dq.Outcome) -> None:
+        super().__init__(f"The example of {outcome.rule.type} was not judged: {outcome.message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An example, what it takes to answer it, and what came out."""
+
+    plan: Plan
+    outcome: dq.Outcome
+
+
+def evaluated(session: SparkSession) -> dict[str, Example]:
+    """The examples of all rule types by type; raises NotJudged where one has no verdict."""
+    table = orders(session)
+    rules = load()
+    together = [rule for kind, rule in rules.items() if kind not in FURTHER_ARGUMENTS]
+    outcomes = list(dq.evaluate(table, together, now=NOW))
+    for kind, arguments in FURTHER_ARGUMENTS.items():
+        outcomes += dq.evaluate(table, [rules[kind]], now=NOW, **arguments)
+    by_type = {outcome.rule.type: _judged(outcome) for outcome in outcomes}
+    return {kind: Example(dq.explain([rule]), by_type[kind]) for kind, rule in rules.items()}
+
+
+def load() -> dict[str, dq.Rule]:
+    """The rules that the examples declare, read from a file as users have it."""
+    examples = [Documentation.of(rule).example for rule in RULE_TYPES.values()]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "examples.yaml"
+        lines = indent("\n".join(filter(None, examples)), "  ")
+        file.write_text(f"asset: orders\nrules:\n{lines}\n", encoding="utf-8")
+        [rule_set] = dq.load_rules(file)
+    return {rule.type: rule for rule in rule_set.rules}
+
+
+def orders(session: SparkSession) -> DataFrame:
+    """The table, read from its file: some rules ask for the files behind a table."""
+    schema = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+    return session.read.csv(str(ORDERS), header=True, schema=schema)
+
+
+def rows() -> list[list[str]]:
+    """The table as text, its header first."""
+    with ORDERS.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def _judged(outcome: dq.Outcome) -> dq.Outcome:
+    columns = outcome.details.get("columns", {}).values()
+    unanswered = [one for one in columns if one["status"] == "Error" and "observed" not in one]
+    if "error" in outcome.details or unanswered:
+        raise NotJudged(outcome)
+    return outcome

@@ -1,0 +1,191 @@
+"""`dq-dagster test`: tries rules on data and saves nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dq_dagster.cli.bad_input import BadInput, told
+from dq_dagster.cli.report import as_json, as_text
+from dq_dagster.evaluation.result import Evaluation
+from dq_dagster.evaluation.run import evaluate
+from dq_dagster.judging.status import Status
+from dq_dagster.rules.rule import Rule
+from dq_dagster.ruleset import RuleSet
+from dq_dagster.sources.yaml_files import load_rules
+from dq_dagster.sql.row_expression import refusals
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the rows come from."""
+
+    path: str | None
+    table: str | None
+    kind: str | None
+    options: Mapping[str, str]
+    where: str | None
+
+    def check(self) -> None:
+        """Finds what can be found without Spark."""
+        from dq_dagster.spark.reading import require_existing
+
+        if (self.path is None) == (self.table is None):
+            raise BadInput("Give the data to try the rules on: either --data PATH or --table NAME.")
+        if self.path is None and (self.kind or self.options):
+            raise BadInput("--format and --option describe files: they go with --data.")
+        if self.path is not None:
+            require_existing(self.path)
+        reasons = refusals(self.where) if self.where is not None else ()
+        if reasons:
+            raise BadInput(f"--where: {' '.join(refusal.reason for refusal in reasons)}")
+
+    def read(self, session: SparkSession) -> DataFrame:
+        from dq_dagster.spark.reading import read_files, read_table, rows_where
+
+        if self.path is not None:
+            frame = read_files(session, self.path, kind=self.kind, options=self.options)
+        else:
+            frame = read_table(session, str(self.table))
+        return frame if self.where is None else rows_where(frame, self.where)
+
+
+def _pairs(ctx: Any, param: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    for key, sign, _ in pairs:
+        if not key or not sign:
+            raise click.BadParameter(f"'{key}' is not of the form KEY=VALUE.", ctx, param)
+    return {key: value for key, _, value in pairs}
+
+
+def _moment(ctx: Any, param: click.Parameter, text: str | None) -> datetime | None:
+    try:
+        return None if text is None else datetime.fromisoformat(text)
+    except ValueError:
+        message = f"'{text}' is not a time such as 2024-03-09T12:00:00+00:00."
+        raise click.BadParameter(message, ctx, param) from None
+
+
+_SETTINGS: dict[str, Any] = {"metavar": "KEY=VALUE", "multiple": True, "callback": _pairs}
+
+
+@click.command("test")
+@click.argument("rules", type=click.Path(path_type=Path))
+@click.option("--data", metavar="PATH", help="Files, or a folder of them, to try the rules on.")
+@click.option(
+    "--format", "kind", help="The format of the files; by default what their names end in."
+)
+@click.option("--option", "options", help="An option for reading the files.", **_SETTINGS)
+@click.option("--table", metavar="NAME", help="A table of Spark's catalog, instead of files.")
+@click.option("--where", metavar="SQL", help="Look at these rows of the data only.")
+@click.option("--asset", help="The asset whose rules to try, if there are several.")
+@click.option(
+    "--rule",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="Try this rule only, also if it is disabled.",
+)
+@click.option(
+    "--now", metavar="TIME", callback=_moment, help="The time that ages are counted from."
+)
+@click.option("--conf", help="A setting of Spark, if it has to be started.", **_SETTINGS)
+@click.option("--strict", is_flag=True, help="Let a Warning count as an Error.")
+@click.option("--json", "machine", is_flag=True, help="Print JSON, for machines.")
+@click.pass_context
+def trial(
+    ctx: click.Context,
+    *,
+    rules: Path,
+    data: str | None,
+    kind: str | None,
+    options: Mapping[str, str],
+    table: str | None,
+    where: str | None,
+    asset: str | None,
+    names: Sequence[str],
+    now: datetime | None,
+    conf: Mapping[str, str],
+    strict: bool,
+    machine: bool,
+) -> None:
+    """Try the RULES of a YAML file or folder on data. Nothing is saved.
+
+    --rule, --option and --conf can be given several times. CSV files are read with a header and
+    with types that fit their values, unless --option header=false or --option inferSchema=false
+    says otherwise.
+
+    The exit code is 0 if there is no Error, 1 if there is one, and 2 if nothing could be tried.
+    """
+    source = Source(data, table, kind, options, where)
+    with told():
+        rule_set = _rule_set(load_rules(rules), asset)
+        chosen = _chosen(rule_set, names)
+        source.check()
+        result = evaluate(source.read(_session(conf)), chosen, now=now)
+    shown = as_json(result, rule_set) if machine else as_text(result, rule_set)
+    click.echo(shown)
+    ctx.exit(_exit_code(result, strict=strict))
+
+
+def _rule_set(rule_sets: Sequence[RuleSet], asset: str | None) -> RuleSet:
+    by_name = {rule_set.asset_name: rule_set for rule_set in rule_sets}
+    if asset is None:
+        if len(by_name) == 1:
+            return rule_sets[0]
+        raise BadInput(
+            f"There are rules of several assets: name one with --asset ({_all(by_name)})."
+        )
+    if asset not in by_name:
+        raise BadInput.unknown("asset", asset, list(by_name))
+    return by_name[asset]
+
+
+def _chosen(rule_set: RuleSet, names: Sequence[str]) -> list[Rule]:
+    """The enabled rules, or those that were named, which count as enabled."""
+    by_name = {rule.name: rule for rule in rule_set.rules}
+    unknown = [name for name in names if name not in by_name]
+    if unknown:
+        raise BadInput.unknown("rule", unknown[0], list(by_name))
+    chosen = [by_name[name] for name in dict.fromkeys(names)] or list(rule_set.enabled_rules)
+    if not chosen:
+        hint = f": name one with --rule ({_all(by_name)})" if by_name else ""
+        raise BadInput(f"Asset '{rule_set.asset_name}' has no enabled rule{hint}.")
+    return [rule.model_copy(update={"enabled": True}) for rule in chosen]
+
+
+def _all(names: Mapping[str, Any]) -> str:
+    return ", ".join(names)
+
+
+def _session(settings: Mapping[str, str]) -> SparkSession:
+    from dq_dagster.spark.session import quiet_session
+
+    with _progress("Starting Spark ..."):
+        return quiet_session(settings)
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[None]:
+    """A line that shows that something takes its time, apart from the results."""
+    click.echo(what, err=True, nl=False)
+    start = time.monotonic()
+    try:
+        yield
+    finally:
+        click.echo(f" {time.monotonic() - start:.0f} s", err=True)
+
+
+def _exit_code(result: Evaluation, *, strict: bool) -> int:
+    bad = {Status.ERROR, Status.WARNING} if strict else {Status.ERROR}
+    return int(any(outcome.status in bad for outcome in result))
