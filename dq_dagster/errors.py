@@ -178,6 +178,7 @@ class SparkNotStarted(DqError):
 
     @classmethod
     def because(cls, error: Exception, log: str) -> SparkNotStarted:
-        last = "\n".join(f"  {line}" for line in log.splitlines()[-10:])
+        lines = [line for line in log.splitlines() if not line.startswith("\tat ")]
+        last = "\n".join(f"  {line.strip()}" for line in lines[-5:])
         said = f" Its last words were:\n{last}" if last else ""
-        return cls(f"Spark does not start: {type(error).__name__}: {error}.{said}")
+        return cls(f"Spark does not start ({type(error).__name__}).{said}")

@@ -130,7 +130,7 @@ def trial(
     source = Source(data, table, kind, options, where)
     with told():
         rule_set = _rule_set(load_rules(rules), asset)
-        chosen = _chosen(rule_set, names)
+        chosen = rule_set.model_copy(update={"rules": _chosen(rule_set, names)})
         source.check()
         result = evaluate(source.read(_session(conf)), chosen, now=now)
     shown = as_json(result, rule_set) if machine else as_text(result, rule_set)
@@ -140,6 +140,8 @@ def trial(
 
 def _rule_set(rule_sets: Sequence[RuleSet], asset: str | None) -> RuleSet:
     by_name = {rule_set.asset_name: rule_set for rule_set in rule_sets}
+    if not by_name:
+        raise BadInput("There are no rules: a file needs 'asset: ...' and 'rules: [...]'.")
     if asset is None:
         if len(by_name) == 1:
             return rule_sets[0]
@@ -151,7 +153,7 @@ def _rule_set(rule_sets: Sequence[RuleSet], asset: str | None) -> RuleSet:
     return by_name[asset]
 
 
-def _chosen(rule_set: RuleSet, names: Sequence[str]) -> list[Rule]:
+def _chosen(rule_set: RuleSet, names: Sequence[str]) -> tuple[Rule, ...]:
     """The enabled rules, or those that were named, which count as enabled."""
     by_name = {rule.name: rule for rule in rule_set.rules}
     unknown = [name for name in names if name not in by_name]
@@ -161,7 +163,7 @@ def _chosen(rule_set: RuleSet, names: Sequence[str]) -> list[Rule]:
     if not chosen:
         hint = f": name one with --rule ({_all(by_name)})" if by_name else ""
         raise BadInput(f"Asset '{rule_set.asset_name}' has no enabled rule{hint}.")
-    return [rule.model_copy(update={"enabled": True}) for rule in chosen]
+    return tuple(rule.model_copy(update={"enabled": True}) for rule in chosen)
 
 
 def _all(names: Mapping[str, Any]) -> str:

@@ -62,6 +62,7 @@ def _condition(error: Exception) -> str:
 
 def first_line(error: Exception) -> str:
     """What Spark says without its codes; from its analyzer, that speaks of names and types only."""
-    line = str(error).strip().splitlines()[0]
+    text = re.sub(r"^An error occurred while calling .*\n: (?:\w+\.)+\w+: ", "", str(error).strip())
+    line = text.splitlines()[0]
     line = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", line)
     return re.sub(r"\s*SQLSTATE: \w+.*$", "", line)

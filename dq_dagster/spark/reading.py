@@ -24,6 +24,9 @@ _FORMATS = {
 # What people mean who hand over a file without saying more.
 _OPTIONS = {"csv": {"header": "true", "inferSchema": "true"}}
 
+# The one column that Spark finds in a JSON file where no line is an object.
+_CORRUPT = "_corrupt_record"
+
 
 def read_files(
     session: SparkSession, path: str, *, kind: str | None, options: Mapping[str, str]
@@ -32,7 +35,13 @@ def read_files(
     kind = kind or format_of(path)
     given = {**_OPTIONS.get(kind, {}), **options}
     reader = session.read.format(kind).options(**given)
-    return _told(lambda: reader.load(_absolute(path)), f"'{path}' can not be read as {kind}")
+    frame = _told(lambda: reader.load(_absolute(path)), f"'{path}' can not be read as {kind}")
+    if frame.columns == [_CORRUPT]:
+        raise UnreadableData(
+            f"'{path}' holds no JSON objects, one on each line. If it is one document over several "
+            "lines, read it with the option multiLine=true."
+        )
+    return frame
 
 
 def read_table(session: SparkSession, name: str) -> DataFrame:
@@ -71,14 +80,16 @@ def _absolute(path: str) -> str:
 
 
 def _told(read: Callable[[], DataFrame], what: str) -> DataFrame:
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from dq_dagster.spark.failures import first_line
+    from dq_dagster.spark.failures import first_line, without_quoting_rows
 
     try:
-        frame = read()
-        # Spark Connect finds out when the schema is asked for.
-        _ = frame.schema
-    except PySparkException as error:
+        with without_quoting_rows():
+            frame = read()
+            # Spark Connect finds out when the schema is asked for.
+            _ = frame.schema
+    except (PySparkException, Py4JError) as error:
         raise UnreadableData(f"{what}: {first_line(error)}") from None
     return frame
