@@ -14,7 +14,7 @@ from docs.catalogue.examples import load
 from dq_dagster.rules.catalogue import RULE_TYPES
 from dq_dagster.rules.documentation import Documentation
 from tests.oracle import test_nothing_and_odd_values as odd_values
-from tests.oracle.verdicts import ORACLES
+from tests.oracle.rules import MAKERS
 
 ROOT = Path(__file__).parents[1]
 
@@ -35,7 +35,7 @@ def lacking(kind: str) -> Iterator[str]:
         "its place in dq_dagster/__init__.py": getattr(dq, rule.__name__, None) is rule,
         "a section in docs/rules.md (./dev docs)": f"\n### `{kind}`\n" in page(),
         "an entry in the JSON Schema": schema_entry(kind).get("type") == {"const": kind},
-        "an oracle in tests/oracle": kind in ORACLES or is_in_an_oracle(kind, rule.__name__),
+        "an oracle in tests/oracle": kind in MAKERS or is_in_an_oracle(kind, rule.__name__),
         "its rule on odd values (tests/oracle)": kind in odd_values.RULES,
         "its statuses on odd values (tests/oracle)": kind in odd_values.EXPECTED,
     }

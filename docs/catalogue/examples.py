@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,12 +57,20 @@ def evaluated(session: SparkSession) -> dict[str, Example]:
     """The examples of all rule types by type; raises NotJudged where one has no verdict."""
     table = orders(session)
     rules = load()
-    together = [rule for kind, rule in rules.items() if kind not in FURTHER_ARGUMENTS]
-    outcomes = list(dq.evaluate(table, together, now=NOW))
-    for kind, arguments in FURTHER_ARGUMENTS.items():
-        outcomes += dq.evaluate(table, [rules[kind]], now=NOW, **arguments)
+    outcomes = [
+        outcome
+        for kinds, arguments in _evaluations(rules)
+        for outcome in dq.evaluate(table, [rules[kind] for kind in kinds], now=NOW, **arguments)
+    ]
     by_type = {outcome.rule.type: _judged(outcome) for outcome in outcomes}
     return {kind: Example(dq.explain([rule]), by_type[kind]) for kind, rule in rules.items()}
+
+
+def _evaluations(kinds: Iterable[str]) -> Iterator[tuple[list[str], Mapping[str, Any]]]:
+    """All examples together, apart from those that need something of their own."""
+    yield [kind for kind in kinds if kind not in FURTHER_ARGUMENTS], {}
+    for kind, arguments in FURTHER_ARGUMENTS.items():
+        yield [kind], arguments
 
 
 def load() -> dict[str, dq.Rule]:

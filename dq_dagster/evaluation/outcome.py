@@ -68,4 +68,8 @@ class Outcome:
 
 def _with_filter(message: str, where: str | None) -> str:
     """Numbers of some rows must not read as if they were of all."""
-    return message if where is None else f"{message.removesuffix('.')} (rows where {where})."
+    if where is None:
+        return message
+    if message.endswith(")."):
+        return f"{message.removesuffix(').')}; rows where {where})."
+    return f"{message.removesuffix('.')} (rows where {where})."

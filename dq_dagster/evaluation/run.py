@@ -71,7 +71,12 @@ def explain(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> Plan:
 
 
 def _rule_set(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> RuleSet:
-    return rules if isinstance(rules, RuleSet) else RuleSet(asset=_NO_ASSET, rules=tuple(rules))
+    if isinstance(rules, RuleSet):
+        return rules
+    if isinstance(rules, Rule | Mapping):
+        # As a sequence it would fall into its fields, each of which is no rule.
+        raise DeclarationError.of("a list of rules is needed: put the rule between [ and ].")
+    return RuleSet(asset=_NO_ASSET, rules=tuple(rules))
 
 
 def _moment(now: datetime | None) -> datetime:

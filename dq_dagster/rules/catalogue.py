@@ -62,10 +62,14 @@ def parse_rule(data: Rule | Mapping[str, Any]) -> Rule:
     if isinstance(data, Rule):
         return data
     if not isinstance(data, Mapping):
-        raise DeclarationError.of(f"a rule is a set of fields, not {data!r}.")
+        raise DeclarationError.of(f"a rule is fields such as 'type: row_dq', not {data!r}.")
     kind = data.get("type")
     if not isinstance(kind, str):
-        raise DeclarationError([Problem("field 'type' is missing.", rule=label_of(data))])
+        # Some write the type as the key of its fields.
+        meant = next(
+            (f" Write 'type: {key}' beside its fields." for key in data if key in RULE_TYPES), ""
+        )
+        raise DeclarationError([Problem(f"field 'type' is missing.{meant}", rule=label_of(data))])
     model = RULE_TYPES.get(kind)
     if model is None:
         hint = did_you_mean(kind, RULE_TYPES) or f" Known types: {', '.join(RULE_TYPES)}."

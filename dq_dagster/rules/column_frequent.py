@@ -56,8 +56,13 @@ class _FrequentValuesRule(ColumnRule):
         return f"{self.subject()} of {listing(self.columns)} {are(self.places)} in {allowed}."
 
     def _sentence(self, column: str, candidates: int, outside: int) -> str:
-        of = f"of the {plural(candidates, 'most frequent value')} of '{column}'"
-        return f"{outside:,} {of} {are(outside)} not in the set of {len(self.values):,}."
+        members = f"in the set of {plural(len(self.values), 'value')}"
+        frequent = plural(candidates, "most frequent value").removeprefix("1 ")
+        if outside in {0, candidates}:
+            return (
+                f"The {frequent} of '{column}' {are(candidates)} {'not ' * bool(outside)}{members}."
+            )
+        return f"{outside:,} of the {frequent} of '{column}' {are(outside)} not {members}."
 
     def _tie(self, levels: tuple[Level, ...]) -> str:
         """Says so if equally frequent values compete for the last place."""

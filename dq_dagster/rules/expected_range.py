@@ -13,6 +13,8 @@ from dq_dagster.judging.comparison import aligned, parse_moment
 from dq_dagster.judging.ranges import Range
 from dq_dagster.rules.fields import Bound, Number
 
+_ORDER = ("min", "soft_min", "soft_max", "max")
+
 
 class NumberRange(BaseModel):
     """Bounds of something that is always a number."""
@@ -63,10 +65,10 @@ class ValueRange(BaseModel):
 
 
 def _check_bounds(*bounds: Any) -> None:
-    given = [bound for bound in bounds if bound is not None]
+    given = [(name, bound) for name, bound in zip(_ORDER, bounds, strict=True) if bound is not None]
     if not given:
         raise ValueError("at least one of min, soft_min, soft_max and max is needed")
-    for lower, upper in pairwise(given):
+    for (low, lower), (high, upper) in pairwise(given):
         try:
             in_order = _in_order(lower, upper)
         except (Misfit, TypeError):
@@ -74,7 +76,7 @@ def _check_bounds(*bounds: Any) -> None:
         if not in_order:
             raise ValueError(
                 "bounds must be ordered min <= soft_min <= soft_max <= max, "
-                f"but {lower} comes before {upper}"
+                f"but {low} is {lower} and {high} is {upper}"
             )
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dq_dagster.errors import Problem, did_you_mean
+from dq_dagster.rules.complaints import in_plain_words
 
 
 def problems_of(
@@ -59,8 +60,7 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
         return f"field '{field}' is missing."
     if detail["msg"] == "Input should be 'all'":
         return f"field '{field}': 'all' or bounds such as {{type: proportion, max: 0.01}} needed."
-    message = detail["msg"].removeprefix("Value error, ")
-    message = message[:1].lower() + message[1:]
+    message = in_plain_words(detail)
     text = f"field '{field}': {message}" if field else message
     return text if text.endswith((".", "?", ")")) else f"{text}."
 

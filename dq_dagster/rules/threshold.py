@@ -28,7 +28,8 @@ class _Threshold(BaseModel):
         if self.type == "proportion" and any(bound > 1 for bound in given):
             raise ValueError("a proportion lies between 0 and 1")
         if len(given) == 2 and given[0] > given[1]:
-            raise ValueError(f"of {names} the first must not be greater than the second")
+            smaller, greater = names.split(" or ")
+            raise ValueError(f"{smaller} must not be greater than {greater}")
 
 
 class AtMost(_Threshold):

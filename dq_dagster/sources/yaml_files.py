@@ -61,9 +61,10 @@ def _rule_sets(documents: list[Any], name: str, problems: list[Problem]) -> list
     """The mappings that declare one asset each."""
     found: list[Located] = []
     for document in documents:
-        if isinstance(document, Located) and set(document.data) == {"assets"}:
+        if isinstance(document, Located) and "assets" in document.data:
             many = document.data["assets"]
             entries = many if isinstance(many, list) else [many]
+            problems += _beside_assets(document, name)
         else:
             entries = [document]
         for entry in entries:
@@ -81,7 +82,9 @@ def _load(declared: Located, name: str, problems: list[Problem]) -> list[tuple[s
     rules, homes = _rules(declared, name, found)
     place = f"{name}:{declared.line}"
     if not isinstance(asset, str) or not asset:
-        found.append(Problem("field 'asset' is missing: the asset's key as text.", place=place))
+        needed = "must be the asset's key as text" if "asset" in declared.data else "is missing"
+        message = f"field 'asset' {needed}, such as 'asset: warehouse/orders'."
+        found.append(Problem(message, place=place))
     settings = {key: plain(declared.data[key]) for key in _FIELDS[2:] if key in declared.data}
     rule_set = None
     try:
@@ -131,6 +134,15 @@ def _unknown_fields(declared: Located, name: str) -> list[Problem]:
         )
         for key, line in declared.lines.items()
         if key not in _FIELDS
+    ]
+
+
+def _beside_assets(document: Located, name: str) -> list[Problem]:
+    message = "beside 'assets' nothing can stand: put it into each of the assets."
+    return [
+        Problem(f"field '{key}': {message}", place=f"{name}:{line}")
+        for key, line in document.lines.items()
+        if key != "assets"
     ]
 
 

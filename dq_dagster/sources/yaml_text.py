@@ -26,6 +26,14 @@ _SCALARS = {
         r"^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)?)?$"
     ),
 }
+# What usually lies behind the words of the YAML library.
+_TIPS = {
+    "cannot start any token": " Indent with spaces, not tabs, and quote texts with % @ or `.",
+    "mapping values are not allowed": " Put a text that has ': ' in it into quotes.",
+    "expected node content": " A value, or the end of a '[' or '{', is missing.",
+    "expected ',' or ']'": " A '[' before it is never closed.",
+    "expected ',' or '}'": " A '{' before it is never closed.",
+}
 _PLAIN_TAGS = {
     *_SCALARS,
     "tag:yaml.org,2002:str",
@@ -64,8 +72,10 @@ def read_documents(text: str, *, name: str) -> list[Any]:
         return [_build(node, name, loader) for node in nodes if _is_harmless(node, name)]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        raise _problem(name, line, f"not valid YAML: {error.problem}.") from None
+        # The end of a file has a line of its own for the library, but not for an editor.
+        line = min(mark.line + 1, max(1, len(text.splitlines()))) if mark else 1
+        hint = next((tip for sign, tip in _TIPS.items() if sign in str(error.problem)), "")
+        raise _problem(name, line, f"not valid YAML: {error.problem}.{hint}") from None
     except yaml.YAMLError as error:
         raise _problem(name, 1, f"not valid YAML: {error}.") from None
     finally:

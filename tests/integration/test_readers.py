@@ -44,7 +44,7 @@ def test_files_of_any_format(spark: SparkSession, tmp_path: Path) -> None:
         rules=[THREE_ROWS.model_copy(update={"where": "name < 'd'"})],
         reader=reader,
     )
-    told = EXPECTED.replace("(exactly 3).", "(exactly 3) (rows where name < 'd').")
+    told = EXPECTED.replace("(exactly 3).", "(exactly 3; rows where name < 'd').")
     assert message_of(rule_set, {"pyspark": PYSPARK}) == told
 
 

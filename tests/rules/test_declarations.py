@@ -56,7 +56,7 @@ def problems(**rule: Any) -> list[str]:
             {"type": "record_count_in_range", "name": "n", "min": 3, "soft_max": 2},
             (
                 "rule 'n', asset 'orders': bounds must be ordered "
-                "min <= soft_min <= soft_max <= max, but 3 comes before 2."
+                "min <= soft_min <= soft_max <= max, but min is 3 and soft_max is 2."
             ),
         ),
         (
@@ -118,8 +118,8 @@ def problems(**rule: Any) -> list[str]:
         (
             {"type": "record_count_in_range", "name": "n", "min": 1, "scope": "partition"},
             (
-                "rule 'n', asset 'orders': field 'scope': input should be 'partitions', "
-                "'whole_dataset' or 'both'."
+                "rule 'n', asset 'orders': field 'scope': 'partitions', 'whole_dataset' or "
+                "'both' is needed, not 'partition'."
             ),
         ),
     ],

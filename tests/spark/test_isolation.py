@@ -175,7 +175,7 @@ def test_a_guarded_division_never_raises(table: DataFrame, others: list[Rule]) -
     ]
     found = dq.evaluate(table, [*guarded, *others])
     assert found["guarded"].message == (
-        "0 of 6 rows (0 %) do not meet '100 / x > 1' (none allowed) (rows where x <> 0)."
+        "0 of 6 rows (0 %) do not meet '100 / x > 1' (none allowed; rows where x <> 0)."
     )
     assert found["in order"].message.startswith("0 of 10 rows")
     for outcome in found:
