@@ -45,14 +45,20 @@ if TYPE_CHECKING:
     from dq_dagster.rules.column_value_ranges import ColumnValuesInRange as ColumnValuesInRange
     from dq_dagster.rules.dataset_counts import ColumnCountInRange as ColumnCountInRange
     from dq_dagster.rules.dataset_counts import RecordCountInRange as RecordCountInRange
+    from dq_dagster.rules.file_size import FileSizeInRange as FileSizeInRange
     from dq_dagster.rules.json_schema import json_schema as json_schema
+    from dq_dagster.rules.recency import Freshness as Freshness
+    from dq_dagster.rules.recency import RowInsertedCountInRange as RowInsertedCountInRange
     from dq_dagster.rules.row_expectation import RowExpectation as RowExpectation
     from dq_dagster.rules.rule import Rule as Rule
+    from dq_dagster.rules.schema_rules import SchemaContains as SchemaContains
+    from dq_dagster.rules.schema_rules import SchemaEquals as SchemaEquals
     from dq_dagster.rules.threshold import AtLeast as AtLeast
     from dq_dagster.rules.threshold import AtMost as AtMost
     from dq_dagster.ruleset import RuleSet as RuleSet
     from dq_dagster.sources.yaml_files import load_rules as load_rules
     from dq_dagster.spark.java import ensure_java as ensure_java
+    from dq_dagster.spark.schemas import schema_of as schema_of
 
 _HOMES = {
     "errors": ("DeclarationError", "DqError", "UnreadableData"),
@@ -78,13 +84,17 @@ _HOMES = {
     "rules.column_uniqueness": ("ColumnUnique", "UniqueKey"),
     "rules.column_value_ranges": ("ColumnValueLengthsInRange", "ColumnValuesInRange"),
     "rules.dataset_counts": ("ColumnCountInRange", "RecordCountInRange"),
+    "rules.file_size": ("FileSizeInRange",),
     "rules.json_schema": ("json_schema",),
+    "rules.recency": ("Freshness", "RowInsertedCountInRange"),
     "rules.row_expectation": ("RowExpectation",),
     "rules.rule": ("Rule",),
+    "rules.schema_rules": ("SchemaContains", "SchemaEquals"),
     "rules.threshold": ("AtLeast", "AtMost"),
     "ruleset": ("RuleSet",),
     "sources.yaml_files": ("load_rules",),
     "spark.java": ("ensure_java",),
+    "spark.schemas": ("schema_of",),
 }
 _MODULES = {name: f"{__name__}.{module}" for module, names in _HOMES.items() for name in names}
 

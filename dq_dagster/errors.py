@@ -125,6 +125,20 @@ class Misfit(RuleFailure):
         )
 
     @classmethod
+    def no_declared_schema(cls) -> Misfit:
+        return cls(
+            "No schema is declared to compare with: give the rule set a 'declared_schema', or the "
+            "asset a 'dagster/column_schema' in its metadata."
+        )
+
+    @classmethod
+    def not_from_files(cls) -> Misfit:
+        return cls(
+            "The data does not come from files, so it has no file size: judge a table or folder "
+            "that is read from storage."
+        )
+
+    @classmethod
     def wrong_type(cls, what: str, column: str, actual: str, wanted: str) -> Misfit:
         return cls(f"{what} does not fit column '{column}' of type {actual}: it needs {wanted}.")
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dq_dagster.errors import DeclarationError, Problem
+from dq_dagster.metrics.shape import column_meanings
 from dq_dagster.rules.catalogue import parse_rule
 from dq_dagster.rules.fields import OnEmpty
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.rule import Rule
+from dq_dagster.rules.schema_columns import Columns, fields_of
 
 
 class RuleSet(BaseModel):
@@ -31,6 +33,9 @@ class RuleSet(BaseModel):
     """What a rule with nothing to judge counts as, unless it says otherwise itself."""
     empty_includes_blank: bool = False
     """Whether blank strings count as empty, unless a rule says otherwise itself."""
+    declared_schema: Columns | None = None
+    """The columns that the asset is meant to have, with their types and meanings; by default
+    those of the asset's ``dagster/column_schema``."""
     reader: Any = None
     """Where the checks get the data from; by default the asset's own IO manager."""
 
@@ -53,7 +58,9 @@ class RuleSet(BaseModel):
             raise DeclarationError([replace(p, asset=name) for p in problems])
         self.__dict__["rules"] = tuple(
             rule.with_defaults(
-                on_empty=self.on_empty, empty_includes_blank=self.empty_includes_blank
+                on_empty=self.on_empty,
+                empty_includes_blank=self.empty_includes_blank,
+                declared_schema=self.declared_schema,
             )
             for rule in parsed
         )
@@ -66,6 +73,15 @@ class RuleSet(BaseModel):
     @property
     def asset_name(self) -> str:
         return "/".join(self.asset_path)
+
+    def declaring(self, columns: Columns) -> Self:
+        """The same rules for an asset that is meant to have these columns."""
+        return type(self)(**{**dict(self), "declared_schema": columns})
+
+    @property
+    def declared_meanings(self) -> dict[str, str]:
+        """The meaning of each column that the declared schema gives one."""
+        return column_meanings(fields_of(self.declared_schema or ()))
 
     @property
     def enabled_rules(self) -> tuple[Rule, ...]:

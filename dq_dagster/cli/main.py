@@ -7,6 +7,7 @@ import json
 import click
 
 from dq_dagster.cli.rule_types import rule_types
+from dq_dagster.cli.schema_of import schema_of
 from dq_dagster.cli.trial import trial
 from dq_dagster.rules.json_schema import json_schema
 
@@ -15,6 +16,9 @@ from dq_dagster.rules.json_schema import json_schema
 @click.version_option(package_name="dq_dagster")
 def main() -> None:
     """Data-quality rules for Dagster and Spark."""
+
+
+main.add_command(schema_of)
 
 
 @main.command()

@@ -8,13 +8,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.evaluation.measurements import Measurements
-from dq_dagster.metrics.measured import Measured
-from dq_dagster.metrics.metric import ColumnCount, Metric
 from dq_dagster.metrics.slices import Slice
 from dq_dagster.plan import Plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.frames import as_spark
+from dq_dagster.spark.outside_rows import outside_rows
 from dq_dagster.spark.quoting import text
 from dq_dagster.spark.session import session_zone
 from dq_dagster.spark.slicing import Division
@@ -44,8 +43,7 @@ class Dataset:
 
     def measure(self, plan: Plan) -> Measurements:
         """Runs the plan's passes."""
-        count = ColumnCount()
-        found: dict[Metric, Measured] = {count: Measured.of_all(count, len(self.frame.columns))}
+        found = outside_rows(plan.metrics, self.frame, self.division)
         for step in plan.passes:
             found |= run(step, self.frame, self.table, self.division)
         zone = session_zone(self.frame.sparkSession)

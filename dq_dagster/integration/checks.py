@@ -10,6 +10,7 @@ from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.run import evaluate
 from dq_dagster.integration.dagster_internals import is_partitioned
+from dq_dagster.integration.declared_schema import with_declared_schema
 from dq_dagster.integration.failures import told
 from dq_dagster.integration.readers import Reader, reader_of
 from dq_dagster.integration.results import check_result, check_spec
@@ -61,7 +62,8 @@ def _checks_of(rule_set: RuleSet) -> dg.AssetChecksDefinition:
     )
     def checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         selected = {check.name for check in context.selected_asset_check_keys}
-        rules = [rule for rule in rule_set.enabled_rules if rule.check_name in selected]
+        every = with_declared_schema(rule_set, context).enabled_rules
+        rules = [rule for rule in every if rule.check_name in selected]
         # All results are made before the first is given away: none may be left without.
         yield from [check_result(o, key) for o in _outcomes(rules, key, reader, context)]
 

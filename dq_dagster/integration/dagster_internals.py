@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import dagster as dg
@@ -30,6 +31,12 @@ def is_partitioned(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> 
     """Whether the checked asset has partitions."""
     layer = _step(context).job_def.asset_layer
     return layer.has(key) and layer.get(key).partitions_def is not None
+
+
+def asset_metadata(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Mapping[str, Any]:
+    """What the asset's definition says; nothing if the job does not know the asset."""
+    layer = _step(context).job_def.asset_layer
+    return layer.get(key).metadata if layer.has(key) else {}
 
 
 def _step(context: dg.AssetCheckExecutionContext) -> StepExecutionContext:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.plain import plain
+from dq_dagster.integration.schema_table import schema_rows
 from dq_dagster.judging.wording import show
 
 STATUS = "dq/status"
@@ -20,6 +21,7 @@ ROWS = "dq/rows"
 FAILED_ROWS = "dq/failed_rows"
 COLUMNS = "dq/columns"
 DIMENSIONS = "dq/dimensions"
+SCHEMA = "dq/schema"
 METRICS = "dq/metrics"
 SLICE = "dq/slice"
 RULE_TYPE = "dq/type"
@@ -30,7 +32,7 @@ OWNERS = "dq/owners"
 
 WHOLE_DATASET = "whole dataset"
 NO_VALUE = "(no value)"
-_TABLES = {COLUMNS, DIMENSIONS}
+_TABLES = {COLUMNS, DIMENSIONS, SCHEMA}
 _MOST_BYTES = 16_384
 _MOST_COLUMNS = 50
 
@@ -65,7 +67,11 @@ def of_outcome(outcome: Outcome) -> dict[str, Any]:
 
 def _tables(details: Mapping[str, Any]) -> dict[str, Any]:
     """The details that are shown as tables."""
-    makers = {"columns": (COLUMNS, _column_rows), "dimensions": (DIMENSIONS, _group_rows)}
+    makers: dict[str, tuple[str, Callable[[Any], list[dict[str, Any]]]]] = {
+        "columns": (COLUMNS, _column_rows),
+        "dimensions": (DIMENSIONS, _group_rows),
+        "schema": (SCHEMA, schema_rows),
+    }
     return {key: rows(details[name]) for name, (key, rows) in makers.items() if name in details}
 
 
@@ -122,7 +128,7 @@ def _cell(value: Any) -> str | int | float | bool:
 
 def _within_limit(entries: dict[str, Any]) -> dict[str, Any]:
     """Leaves out the largest optional entries until the rest is small enough for an event log."""
-    for optional in (COLUMNS, DIMENSIONS, METRICS, OBSERVED):
+    for optional in (COLUMNS, DIMENSIONS, METRICS, SCHEMA, OBSERVED):
         if len(json.dumps(entries)) <= _MOST_BYTES:
             break
         entries.pop(optional, None)

@@ -32,7 +32,7 @@ class Range:
             status, message = Status.ERROR, f"{what} is NaN (not a number), which fits no range."
         else:
             status, verdict = self._place(value, zone, what)
-            message = f"{what} is {_apart(show(in_zone(value, zone)), verdict, value)}, {verdict}."
+            message = f"{what} is {self.told(in_zone(value, zone), verdict)}, {verdict}."
         observed = in_zone(value, zone)
         return Judgement(
             status,
@@ -49,9 +49,9 @@ class Range:
             (Status.WARNING, "soft ", self.soft_min, self.soft_max),
         ):
             if low is not None and value < aligned(low, value, zone=zone, what=what):
-                return status, f"below the {softness}minimum of {show_bound(low)}"
+                return status, f"below the {softness}minimum of {self.shown(low)}"
             if high is not None and value > aligned(high, value, zone=zone, what=what):
-                return status, f"above the {softness}maximum of {show_bound(high)}"
+                return status, f"above the {softness}maximum of {self.shown(high)}"
         return Status.OK, f"as expected ({self.words()})"
 
     def given(self) -> dict[str, Scalar]:
@@ -66,11 +66,29 @@ class Range:
 
     def words(self) -> str:
         """What the range demands, such as "at least 0, at most 10 (ideally at most 8)"."""
-        hard = _limits(self.min, self.max)
-        soft = _limits(self.soft_min, self.soft_max)
+        hard = self._limits(self.min, self.max)
+        soft = self._limits(self.soft_min, self.soft_max)
         if hard and soft:
             return f"{hard}, ideally {soft}"
         return hard or f"ideally {soft}"
+
+    def told(self, value: Any, verdict: str) -> str:
+        """The observed value in the sentence that ends with the verdict."""
+        return _apart(show(value), verdict, value)
+
+    def shown(self, bound: Scalar) -> str:
+        """A bound in a sentence."""
+        return show_bound(bound)
+
+    def _limits(self, low: Scalar | None, high: Scalar | None) -> str:
+        if low is not None and low == high:
+            return f"exactly {self.shown(low)}"
+        words = []
+        if low is not None:
+            words.append(f"at least {self.shown(low)}")
+        if high is not None:
+            words.append(f"at most {self.shown(high)}")
+        return " and ".join(words)
 
 
 def _too_few(what: str, rows: int | None) -> str:
@@ -80,14 +98,3 @@ def _too_few(what: str, rows: int | None) -> str:
 def _apart(shown: str, verdict: str, value: Any) -> str:
     """Never "1,000 is above 1,000": shows all digits where the short form equals the bound's."""
     return repr(value) if verdict.endswith(f" {shown}") and isinstance(value, float) else shown
-
-
-def _limits(low: Scalar | None, high: Scalar | None) -> str:
-    if low is not None and low == high:
-        return f"exactly {show_bound(low)}"
-    words = []
-    if low is not None:
-        words.append(f"at least {show_bound(low)}")
-    if high is not None:
-        words.append(f"at most {show_bound(high)}")
-    return " and ".join(words)

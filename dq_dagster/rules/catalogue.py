@@ -21,9 +21,12 @@ from dq_dagster.rules.column_statistics import (
 from dq_dagster.rules.column_uniqueness import ColumnUnique, UniqueKey
 from dq_dagster.rules.column_value_ranges import ColumnValueLengthsInRange, ColumnValuesInRange
 from dq_dagster.rules.dataset_counts import ColumnCountInRange, RecordCountInRange
+from dq_dagster.rules.file_size import FileSizeInRange
 from dq_dagster.rules.problems import label_of
+from dq_dagster.rules.recency import Freshness, RowInsertedCountInRange
 from dq_dagster.rules.row_expectation import RowExpectation
 from dq_dagster.rules.rule import Rule
+from dq_dagster.rules.schema_rules import SchemaContains, SchemaEquals
 
 BUILT_IN: tuple[type[Rule], ...] = (
     ColumnMinInRange,
@@ -46,6 +49,11 @@ BUILT_IN: tuple[type[Rule], ...] = (
     ColumnMostFrequentInSet,
     RecordCountInRange,
     ColumnCountInRange,
+    FileSizeInRange,
+    SchemaEquals,
+    SchemaContains,
+    Freshness,
+    RowInsertedCountInRange,
     RowExpectation,
 )
 

@@ -32,7 +32,7 @@ class NumberRange(BaseModel):
 
     @model_validator(mode="after")
     def _bounds_make_sense(self) -> Self:
-        _check_bounds(self.min, self.soft_min, self.soft_max, self.max)
+        check_bounds(self.min, self.soft_min, self.soft_max, self.max)
         return self
 
     @property
@@ -56,7 +56,7 @@ class ValueRange(BaseModel):
 
     @model_validator(mode="after")
     def _bounds_make_sense(self) -> Self:
-        _check_bounds(self.min, self.soft_min, self.soft_max, self.max)
+        check_bounds(self.min, self.soft_min, self.soft_max, self.max)
         return self
 
     @property
@@ -64,7 +64,8 @@ class ValueRange(BaseModel):
         return Range(self.min, self.soft_min, self.soft_max, self.max)
 
 
-def _check_bounds(*bounds: Any) -> None:
+def check_bounds(*bounds: Any) -> None:
+    """Refuses bounds that are not there, not in order, or not of one kind."""
     given = [(name, bound) for name, bound in zip(_ORDER, bounds, strict=True) if bound is not None]
     if not given:
         raise ValueError("at least one of min, soft_min, soft_max and max is needed")

@@ -43,6 +43,11 @@ def _rule_set() -> dict[str, Any]:
             "asset": {"type": "string", "description": "The asset's key, such as warehouse/orders"},
             "on_empty": {"enum": ["pass", "warn", "error"], "default": "pass"},
             "empty_includes_blank": {"type": "boolean", "default": False},
+            "declared_schema": {
+                "type": "array",
+                "items": {"$ref": "#/$defs/SchemaColumn"},
+                "description": "The columns that the asset is meant to have.",
+            },
             "rules": {"type": "array", "items": {"$ref": "#/$defs/rule"}},
         },
     }

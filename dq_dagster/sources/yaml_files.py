@@ -12,7 +12,7 @@ from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.sources.yaml_text import LARGEST_FILE, Located, plain, read_documents
 
-_FIELDS = ("asset", "rules", "on_empty", "empty_includes_blank")
+_FIELDS = ("asset", "rules", "on_empty", "empty_includes_blank", "declared_schema")
 
 
 def load_rules(path: str | Path) -> list[RuleSet]:

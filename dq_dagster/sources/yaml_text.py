@@ -14,7 +14,7 @@ from dq_dagster.errors import DeclarationError, Problem
 LARGEST_FILE = 1_048_576
 _MOST_NODES = 100_000
 _DEEPEST = 50
-_SCALARS = {
+SCALARS = {
     "tag:yaml.org,2002:null": re.compile(r"^(?:~|null|Null|NULL|)$"),
     "tag:yaml.org,2002:bool": re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"),
     "tag:yaml.org,2002:int": re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"),
@@ -35,7 +35,7 @@ _TIPS = {
     "expected ',' or '}'": " A '{' before it is never closed.",
 }
 _PLAIN_TAGS = {
-    *_SCALARS,
+    *SCALARS,
     "tag:yaml.org,2002:str",
     "tag:yaml.org,2002:seq",
     "tag:yaml.org,2002:map",
@@ -48,7 +48,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012 (PyYAML's own convention)
 
 
-for _tag, _pattern in _SCALARS.items():
+for _tag, _pattern in SCALARS.items():
     _Loader.add_implicit_resolver(_tag, _pattern, None)
 
 

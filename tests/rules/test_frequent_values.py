@@ -33,7 +33,7 @@ def test_messages(top: int, values: list[int], inside: list[int], message: str) 
     leading, rows = rule.metrics()
     members = leading.against  # type: ignore[attr-defined]
     levels = tuple(
-        Level(9 - n, many, {members: good})
+        Level(9 - n, many, (9 - n) * many, {members: good})
         for n, (many, good) in enumerate(zip(values, inside, strict=True))
     )
     verdict = rule.judge(Evidence({leading: levels, rows: 99}))

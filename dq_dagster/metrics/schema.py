@@ -1,0 +1,36 @@
+"""What can be measured of a schema: its columns, and how long its texts are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dq_dagster.metrics.metric import Metric, RowMetric
+from dq_dagster.metrics.shape import Path
+from dq_dagster.metrics.states import Extreme
+
+
+@dataclass(frozen=True, slots=True)
+class ActualSchema(Metric):
+    """The columns with their types, which are known without a look at the rows."""
+
+    @property
+    def name(self) -> str:
+        return "schema"
+
+
+@dataclass(frozen=True, slots=True)
+class LongestText(RowMetric):
+    """The length of the longest string of a column, or of a part of one."""
+
+    path: Path
+
+    @property
+    def subject(self) -> str:
+        return self.path[0]
+
+    @property
+    def name(self) -> str:
+        return f"longest_text:{'.'.join(self.path)}"
+
+    def value(self, state: Extreme) -> int | None:
+        return state.value if isinstance(state.value, int) else None

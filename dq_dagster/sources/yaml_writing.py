@@ -1,0 +1,25 @@
+"""Plain data as YAML that reads back as the same data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from dq_dagster.sources.yaml_text import SCALARS
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes every text that would else be read as something other than text."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: FBT001, FBT002 (PyYAML's own)
+        # Lists are indented below their key, as people write them.
+        super().increase_indent(flow, indentless=False)
+
+
+for _tag, _pattern in SCALARS.items():
+    _Dumper.add_implicit_resolver(_tag, _pattern, None)
+
+
+def to_yaml(data: Any) -> str:
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
