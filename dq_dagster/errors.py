@@ -87,6 +87,12 @@ class Unmeasurable(RuleFailure):
         return cls(f"The rule could not be judged: {type(error).__name__} was raised.")
 
     @classmethod
+    def files(cls, reason: str) -> Unmeasurable:
+        return cls(
+            f"The size of the files could not be told: Spark raised {reason} on looking them up."
+        )
+
+    @classmethod
     def not_bracketed(cls, column: str) -> Unmeasurable:
         return cls(f"The median of '{column}' could not be found: the data changed meanwhile.")
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from dq_dagster.sources.yaml_writing import to_yaml
+
+_SENTENCE = re.compile(r"\[[A-Z0-9_.]+\] ([^\n]*?)(?: SQLSTATE: \w+.*)?$", re.MULTILINE)
 
 
 @click.command("schema-of")
@@ -18,18 +22,17 @@ def schema_of(path: str, kind: str, options: tuple[str, ...]) -> None:
 
     PATH is a file, a folder, or a URI that Spark can read.
     """
-    # Here, since other commands need no Spark.
-    from pyspark.errors import PySparkException
-
+    # Here, since other commands need neither Dagster nor Spark.
+    from dq_dagster.integration.readers import absolute
     from dq_dagster.spark import schemas
     from dq_dagster.spark.session import current_session
 
     settings = dict(_setting(option) for option in options)
     try:
-        frame = current_session().read.format(kind).options(**settings).load(_absolute(path))
+        frame = current_session().read.format(kind).options(**settings).load(absolute(path))
         columns = schemas.schema_of(frame)
-    except PySparkException as error:
-        raise click.ClickException(_first_line(error)) from None
+    except Exception as error:  # noqa: BLE001 (whatever Spark and Java raise, people get one line)
+        raise click.ClickException(f"'{path}' can not be read: {_reason(error)}") from None
     click.echo(to_yaml([{"type": "schema_equals", "expected": columns}]), nl=False)
 
 
@@ -40,11 +43,8 @@ def _setting(option: str) -> tuple[str, str]:
     return key, value
 
 
-def _absolute(path: str) -> str:
-    from dq_dagster.integration.readers import absolute
-
-    return absolute(path)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
+def _reason(error: Exception) -> str:
+    """Spark's own sentence, without the Java around it."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    sentence = _SENTENCE.search(str(error))
+    return sentence[1] if sentence else lines[0]

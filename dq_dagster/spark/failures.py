@@ -32,7 +32,7 @@ def told(error: Exception) -> SparkFailure:
     if isinstance(error, AnalysisException):
         # Raised before any row was read: the text speaks of names and types only.
         return SparkFailure(f"Spark does not accept this rule: {first_line(error)}")
-    condition = _condition(error)
+    condition = condition_of(error)
     hint = _HINTS.get(condition) or _HINTS.get(condition.split(".")[0])
     return SparkFailure(
         f"Spark raised {condition} while computing this rule{f' ({hint})' if hint else ''}."
@@ -51,7 +51,7 @@ def without_quoting_rows() -> Iterator[None]:
         logger.disabled = before
 
 
-def _condition(error: Exception) -> str:
+def condition_of(error: Exception) -> str:
     """Spark's own name for the error, else the class of the Java or Python exception."""
     condition = error.getCondition() if isinstance(error, PySparkException) else None
     if condition:

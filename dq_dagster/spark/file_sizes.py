@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
 from dq_dagster.errors import Misfit, Unmeasurable
+from dq_dagster.spark.failures import condition_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,20 +38,16 @@ class FileTotals:
 
 
 def file_totals(frame: DataFrame) -> FileTotals:
-    """Raises Misfit for data that is not read from files."""
-    paths = [unquote(path) for path in frame.inputFiles()]
-    if not paths:
+    """Raises Misfit for data that is not read from files, Unmeasurable if Spark can not tell."""
+    try:
+        paths = [unquote(path) for path in frame.inputFiles()]
+        if paths:
+            return FileTotals(len(paths), _bytes(frame.sparkSession, paths))
         if _reads_files(frame):
             return FileTotals(0, 0)
-        raise Misfit.not_from_files()
-    try:
-        return FileTotals(len(paths), _bytes(frame.sparkSession, paths))
-    except PySparkException as error:
-        reason = error.getCondition() or type(error).__name__
-        raise Unmeasurable(
-            f"The size of the files could not be measured: Spark raised {reason} when it looked "
-            "them up."
-        ) from None
+    except Exception as error:  # noqa: BLE001 (the isolation boundary)
+        raise Unmeasurable.files(condition_of(error)) from None
+    raise Misfit.not_from_files()
 
 
 def file_totals_by_key(frame: DataFrame, key: str) -> dict[str, FileTotals]:

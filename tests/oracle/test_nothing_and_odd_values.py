@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pytest
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
 
 Policy: TypeAlias = Literal["pass", "warn", "error"]
 NAN, INF = float("nan"), float("inf")
+DAY, NOW = date(2024, 3, 1), datetime(2024, 3, 2, tzinfo=UTC)
 
-# The number column is n, the text column t.
+# The number column is n, the text column t; the date column d has a value where n has one.
 SCENARIOS: dict[str, list[tuple[float | None, str | None]]] = {
     "null": [(None, None), (None, None)],
     "none": [],
@@ -51,7 +53,19 @@ RULES: dict[str, dict[str, Any]] = {
     "column_values_match": {"pattern": "[a-z]+"},
     "column_values_not_match": {"pattern": "[a-z]+"},
     "record_count_in_range": {"min": 1},
-    "column_count_in_range": {"min": 3, "max": 3},
+    "column_count_in_range": {"min": 4, "max": 4},
+    "file_size_in_range": {"min": 0},
+    "schema_equals": {
+        "expected": [
+            {"name": "id", "type": "int"},
+            {"name": "n", "type": "double"},
+            {"name": "t", "type": "string", "max_length": 2},
+            {"name": "d", "type": "date"},
+        ]
+    },
+    "schema_contains": {"expected": [{"name": "t", "type": "string", "max_length": 1}]},
+    "freshness": {"columns": "d", "max": "1 day"},
+    "row_inserted_count_in_range": {"columns": "d", "window": "1 day", "min": 1},
     "row_dq": {"expectation": "n > 0"},
 }
 
@@ -81,6 +95,12 @@ EXPECTED: dict[str, list[str]] = {
     # A number of rows is always there, and it may be 0.
     "record_count_in_range":         [K,   X,   K,    X,       K,  K,  K],
     "column_count_in_range":         [K,   K,   K,    K,       K,  K,  K],
+    # The data comes from no file, whatever it holds.
+    "file_size_in_range":            [X,   X,   X,    X,       X,  X,  X],
+    "schema_equals":                 [K,   K,   K,    K,       K,  K,  K],
+    "schema_contains":               [K,   K,   X,    K,       K,  K,  K],
+    "freshness":                     [E,   E,   E,    E,       K,  K,  K],
+    "row_inserted_count_in_range":   [X,   X,   X,    X,       K,  K,  K],
     # A predicate in SQL means what it means to Spark: NULL fails, and NaN > 0.
     "row_dq":                        [X,   E,   X,    E,       K,  K,  X],
 }  # fmt: skip
@@ -119,14 +139,17 @@ def test_messages_name_what_is_odd(spark: SparkSession) -> None:
 
 
 def _judge(spark: SparkSession, scenario: str, on_empty: Policy = "pass") -> dict[str, dq.Outcome]:
-    rows = [(number, *values) for number, values in enumerate(SCENARIOS[scenario])]
-    frame = spark.createDataFrame(rows, "id int, n double, t string")
+    rows = [
+        (number, n, t, None if n is None else DAY)
+        for number, (n, t) in enumerate(SCENARIOS[scenario])
+    ]
+    frame = spark.createDataFrame(rows, "id int, n double, t string, d date")
     rules = [_rule(kind, fields, scenario) for kind, fields in RULES.items()]
     blank = scenario == "blank"
     rule_set = dq.RuleSet(
         asset="odd", rules=tuple(rules), on_empty=on_empty, empty_includes_blank=blank
     )
-    return {outcome.rule.type: outcome for outcome in dq.evaluate(frame, rule_set)}
+    return {outcome.rule.type: outcome for outcome in dq.evaluate(frame, rule_set, now=NOW)}
 
 
 def _rule(kind: str, fields: dict[str, Any], scenario: str) -> dict[str, Any]:
