@@ -31,11 +31,9 @@ def pages(session: SparkSession) -> dict[Path, str]:
 
 
 def rules_page(session: SparkSession) -> str:
-    # First, since a type without a place needs no Spark to be told.
-    overview = _overview()
     examples = evaluated(session)
     parts = {
-        "overview": overview,
+        "overview": _overview(),
         "example table": _example_table(),
         "now": f"{NOW:%Y-%m-%d %H:%M} UTC",
     }
