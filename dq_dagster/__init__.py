@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ColumnMostFrequentInSet as ColumnMostFrequentInSet,
     )
     from dq_dagster.rules.column_frequent import ColumnTopValuesInSet as ColumnTopValuesInSet
+    from dq_dagster.rules.column_meaning import ColumnValidMeaning as ColumnValidMeaning
     from dq_dagster.rules.column_patterns import ColumnValuesMatch as ColumnValuesMatch
     from dq_dagster.rules.column_patterns import ColumnValuesNotMatch as ColumnValuesNotMatch
     from dq_dagster.rules.column_sets import ColumnValuesInSet as ColumnValuesInSet
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from dq_dagster.rules.dataset_counts import RecordCountInRange as RecordCountInRange
     from dq_dagster.rules.file_size import FileSizeInRange as FileSizeInRange
     from dq_dagster.rules.json_schema import json_schema as json_schema
+    from dq_dagster.rules.meaning import Meaning as Meaning
     from dq_dagster.rules.recency import Freshness as Freshness
     from dq_dagster.rules.recency import RowInsertedCountInRange as RowInsertedCountInRange
     from dq_dagster.rules.row_expectation import RowExpectation as RowExpectation
@@ -71,6 +73,7 @@ _HOMES = {
     "judging.status": ("Status",),
     "rules.column_emptiness": ("ColumnEmpty", "ColumnNotEmpty"),
     "rules.column_frequent": ("ColumnMostFrequentInSet", "ColumnTopValuesInSet"),
+    "rules.column_meaning": ("ColumnValidMeaning",),
     "rules.column_patterns": ("ColumnValuesMatch", "ColumnValuesNotMatch"),
     "rules.column_sets": ("ColumnValuesInSet", "ColumnValuesNotInSet"),
     "rules.column_statistics": (
@@ -87,6 +90,7 @@ _HOMES = {
     "rules.file_size": ("FileSizeInRange",),
     "rules.json_schema": ("json_schema",),
     "rules.recency": ("Freshness", "RowInsertedCountInRange"),
+    "rules.meaning": ("Meaning",),
     "rules.row_expectation": ("RowExpectation",),
     "rules.rule": ("Rule",),
     "rules.schema_rules": ("SchemaContains", "SchemaEquals"),

@@ -162,6 +162,13 @@ class Misfit(RuleFailure):
             "write it in the column's own type."
         )
 
+    @classmethod
+    def no_meaning(cls, column: str) -> Misfit:
+        return cls(
+            f"The schema gives column '{column}' no meaning: set one in the rule set's "
+            f"column_meanings, such as {{{column}: email}}, or name a meaning on the rule itself."
+        )
+
 
 class TooManyParts(RuleFailure):
     """The data falls into more parts than can be reported on."""

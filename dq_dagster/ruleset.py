@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.metrics.shape import column_meanings
@@ -16,6 +16,7 @@ from dq_dagster.rules.fields import OnEmpty
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.rule import Rule
 from dq_dagster.rules.schema_columns import Columns, fields_of
+from dq_dagster.rules.vocabulary import Vocabulary
 
 
 class RuleSet(BaseModel):
@@ -36,6 +37,12 @@ class RuleSet(BaseModel):
     declared_schema: Columns | None = None
     """The columns that the asset is meant to have, with their types and meanings; by default
     those of the asset's ``dagster/column_schema``."""
+    meanings: Mapping[str, Any] = Field(default_factory=dict)
+    """Meanings that rules of this set can use by name; each is a ``Meaning`` or the same as a
+    dict."""
+    column_meanings: Mapping[str, str] = Field(default_factory=dict)
+    """By column, the name of the meaning that the asset's schema gives it: what ``from_schema``
+    stands for."""
     reader: Any = None
     """Where the checks get the data from; by default the asset's own IO manager."""
 
@@ -52,7 +59,9 @@ class RuleSet(BaseModel):
     def model_post_init(self, context: Any, /) -> None:
         name = self.asset_name
         problems: list[Problem] = []
-        parsed = parse_all(self.rules, problems)
+        vocabulary = Vocabulary.read(self.meanings, self.column_meanings, problems)
+        vocabulary = vocabulary.beside(self.declared_meanings)
+        parsed = in_terms_of(vocabulary, parse_all(self.rules, problems), problems)
         problems += collisions(parsed)
         if problems:
             raise DeclarationError([replace(p, asset=name) for p in problems])
@@ -97,6 +106,19 @@ def parse_all(rules: Iterable[Rule | Mapping[str, Any]], problems: list[Problem]
         except DeclarationError as error:
             problems += error.problems
     return parsed
+
+
+def in_terms_of(
+    vocabulary: Vocabulary, rules: Iterable[Rule], problems: list[Problem]
+) -> list[Rule]:
+    """The rules whose words are known; what is wrong with the others is added to ``problems``."""
+    known = []
+    for rule in rules:
+        try:
+            known.append(rule.in_terms_of(vocabulary))
+        except DeclarationError as error:
+            problems += error.problems
+    return known
 
 
 def collisions(rules: Sequence[Rule]) -> list[Problem]:

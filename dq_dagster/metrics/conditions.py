@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dq_dagster.metrics.constant import Constant
+from dq_dagster.metrics.meanings.meaning import Meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,11 @@ class Condition(ABC):
     @abstractmethod
     def key(self) -> str:
         """A stable text that tells this condition from all others."""
+
+    @property
+    def from_user(self) -> bool:
+        """Whether it holds SQL or a pattern from users, which may raise on dirty data."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,27 @@ class PatternMatch(ValueCondition):
         name = "match" if self.matches else "not_match"
         return self._key(name, "whole" if self.whole else "part", repr(self.pattern))
 
+    @property
+    def from_user(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class NotValid(ValueCondition):
+    """The column's value is invalid for a meaning; so is an empty one unless ``empty_is_valid``."""
+
+    meaning: Meaning
+    empty_is_valid: bool
+
+    @property
+    def key(self) -> str:
+        empty = ("(empty is valid)",) if self.empty_is_valid else ()
+        return self._key("not_valid", self.meaning.key, *empty)
+
+    @property
+    def from_user(self) -> bool:
+        return self.meaning.from_user
+
 
 @dataclass(frozen=True, slots=True)
 class RowBreaks(Condition):
@@ -111,3 +138,7 @@ class RowBreaks(Condition):
     @property
     def key(self) -> str:
         return f"breaks:{self.sql}" + ("" if self.null_breaks else " (null passes)")
+
+    @property
+    def from_user(self) -> bool:
+        return True

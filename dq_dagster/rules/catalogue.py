@@ -8,6 +8,7 @@ from typing import Any
 from dq_dagster.errors import DeclarationError, Problem, did_you_mean
 from dq_dagster.rules.column_emptiness import ColumnEmpty, ColumnNotEmpty
 from dq_dagster.rules.column_frequent import ColumnMostFrequentInSet, ColumnTopValuesInSet
+from dq_dagster.rules.column_meaning import ColumnValidMeaning
 from dq_dagster.rules.column_patterns import ColumnValuesMatch, ColumnValuesNotMatch
 from dq_dagster.rules.column_sets import ColumnValuesInSet, ColumnValuesNotInSet
 from dq_dagster.rules.column_statistics import (
@@ -47,6 +48,7 @@ BUILT_IN: tuple[type[Rule], ...] = (
     ColumnValuesNotMatch,
     ColumnTopValuesInSet,
     ColumnMostFrequentInSet,
+    ColumnValidMeaning,
     RecordCountInRange,
     ColumnCountInRange,
     FileSizeInRange,

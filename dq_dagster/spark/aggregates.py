@@ -12,7 +12,6 @@ from typing import Any, Literal
 from pyspark.sql import types as T
 
 from dq_dagster.errors import Unmeasurable
-from dq_dagster.metrics.conditions import PatternMatch, RowBreaks
 from dq_dagster.metrics.metric import (
     ColumnAvg,
     ColumnMax,
@@ -72,10 +71,8 @@ def _(metric: ConditionCount, table: Table) -> Aggregates:
     found = predicate(metric.condition, table)
     if metric.where is not None:
         found = f"if(({metric.where}), {found}, false)"
-    from_user = isinstance(metric.condition, RowBreaks | PatternMatch)
-    return Aggregates(
-        _tally, counts={"count": found}, fallible=from_user or metric.where is not None
-    )
+    fallible = metric.condition.from_user or metric.where is not None
+    return Aggregates(_tally, counts={"count": found}, fallible=fallible)
 
 
 @aggregates.register

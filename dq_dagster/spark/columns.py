@@ -36,6 +36,14 @@ class ColumnRef:
     def type_name(self) -> str:
         return self.kind.simpleString()
 
+    @property
+    def plain_text(self) -> str:
+        """A string column's SQL, without a collation that would take other texts for equal."""
+        kind = self.kind
+        if isinstance(kind, T.StringType) and not kind.isUTF8BinaryCollation():
+            return f"collate({self.sql}, 'UTF8_BINARY')"
+        return self.sql
+
     def require(self, kinds: tuple[type[T.DataType], ...], *, what: str, wanted: str) -> None:
         if not isinstance(self.kind, kinds):
             raise Misfit.wrong_type(what, self.name, self.type_name, wanted)

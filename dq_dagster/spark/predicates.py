@@ -11,6 +11,7 @@ from dq_dagster.metrics.conditions import (
     Condition,
     HasValue,
     IsEmpty,
+    NotValid,
     Outside,
     PatternMatch,
     RowBreaks,
@@ -20,6 +21,8 @@ from dq_dagster.metrics.constant import Constant
 from dq_dagster.rules.regex import whole
 from dq_dagster.spark import literals, quoting
 from dq_dagster.spark.columns import COMPARABLE, FLOATS, ColumnRef, Table
+from dq_dagster.spark.meanings.validity import validity
+from dq_dagster.spark.membership import member_of
 
 # What trimming takes away: the white space of ASCII. Hexadecimal, since escapes depend on settings.
 _BLANKS = "CAST(X'20090A0B0C0D' AS STRING)"
@@ -74,6 +77,16 @@ def _(condition: PatternMatch, table: Table) -> str:
 
 
 @predicate.register
+def _(condition: NotValid, table: Table) -> str:
+    column = table.column(condition.column)
+    present = predicate(HasValue(condition.column, condition.blank_is_empty), table)
+    valid = f"coalesce(({validity(condition.meaning, column)}), false)"
+    if condition.empty_is_valid:
+        return f"({present} AND NOT {valid})"
+    return f"NOT ({present} AND {valid})"
+
+
+@predicate.register
 def _(condition: RowBreaks, table: Table) -> str:
     table.require_columns_of(condition.sql)
     unknown = "false" if condition.null_breaks else "true"
@@ -82,14 +95,7 @@ def _(condition: RowBreaks, table: Table) -> str:
 
 def in_set(column: ColumnRef, values: Sequence[Constant], *, ignore_case: bool) -> str:
     """True for the values of the column that are in the set."""
-    column.require(COMPARABLE, what="A set of values", wanted="a type with simple values")
-    members = [literals.member(value, column) for value in values]
-    operand = column.sql
-    if ignore_case and isinstance(column.kind, T.StringType):
-        operand = f"lower({operand})"
-        members = [f"lower({literal})" for literal in members if literal]
-    listed = ", ".join(literal for literal in members if literal)
-    return f"{operand} IN ({listed})" if listed else "false"
+    return member_of(column, values, "ignore_case" if ignore_case else "exact")
 
 
 def is_blank(column: ColumnRef) -> str:
