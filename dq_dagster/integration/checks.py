@@ -62,27 +62,27 @@ def _checks_of(rule_set: RuleSet) -> dg.AssetChecksDefinition:
     )
     def checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
         selected = {check.name for check in context.selected_asset_check_keys}
-        every = with_declared_schema(rule_set, context).enabled_rules
-        rules = [rule for rule in every if rule.check_name in selected]
+        asked = with_declared_schema(rule_set, context).only(selected)
         # All results are made before the first is given away: none may be left without.
-        yield from [check_result(o, key) for o in _outcomes(rules, key, reader, context)]
+        yield from [check_result(o, key) for o in _outcomes(asked, key, reader, context)]
 
     return checks
 
 
 def _outcomes(
-    rules: Sequence[Rule],
+    rule_set: RuleSet,
     key: dg.AssetKey,
     reader: Reader,
     context: dg.AssetCheckExecutionContext,
 ) -> list[Outcome]:
     """Exactly one outcome a rule, also if the data can not be read or the engine breaks."""
     name = key.to_user_string()
+    rules = rule_set.enabled_rules
     plan = make_plan(rules)
     context.log.info("%s: %s", name, plan.headline())
     try:
         _refuse_partitions(rules, key, context)
-        outcomes = list(evaluate(reader.read(context, key), rules))
+        outcomes = list(evaluate(reader.read(context, key), rule_set))
     except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
         judgement = Judgement.error(told(error, name))
         outcomes = [Outcome.of(rule, judgement) for rule in rules]
