@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from tests.oracle import kinds, measures
+from tests.oracle.meanings import judge_of
 from tests.oracle.patterns import matches
 from tests.oracle.sql import answer
 from tests.oracle.values import Misfit, constant, exactly, is_empty, is_nan
@@ -214,6 +215,19 @@ def values_and_pattern(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
     found = sum(matches(rule["pattern"], value, whole=whole) for value in present)
     wanted = rule["type"] == "column_values_match"
     return _counted(rule, len(present) - found if wanted else found, len(present))
+
+
+@column_oracle("column_valid_meaning")
+def valid_meaning(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
+    try:
+        is_valid = judge_of(rule["meaning"], kind)
+    except Misfit:
+        return MISFIT
+    present = _present(rule, values)
+    bad = sum(not is_valid(value) for value in present)
+    if not rule.get("empty_is_valid"):
+        bad += len(values) - len(present)
+    return _counted(rule, bad, len(values))
 
 
 @oracle("row_dq")

@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 from tests.oracle import kinds
 from tests.oracle.constants import bounds, members, numeric_bounds
 from tests.oracle.generate import Column, Table
+from tests.oracle.meaning_texts import ORACLE
+from tests.oracle.meanings import TYPED
 from tests.oracle.patterns import PATTERNS
 from tests.oracle.sql import predicate, row_filter
 
@@ -158,6 +160,28 @@ def _pattern(random: Random, table: Table) -> Fields:
     if random.random() < 0.4:
         fields["match"] = random.choice(("full", "search"))
     return _named(columns) | fields | _threshold(random, limit=True, requirement=True)
+
+
+@maker("column_valid_meaning")
+def _meaning(random: Random, table: Table) -> Fields:
+    columns = _columns(random, table, kinds.ORDERED)
+    fields: Fields = {"meaning": _any_meaning(random, columns[0])}
+    if random.random() < 0.5:
+        fields["empty_is_valid"] = random.choice((True, False))
+    return _named(columns) | fields | _threshold(random, limit=True, requirement=True)
+
+
+def _any_meaning(random: Random, column: Column) -> Any:
+    way = random.choice(("built-in", "built-in", "values", "pattern", "words"))
+    if way == "built-in":
+        fitting = [name for name, (fits, _) in TYPED.items() if column.kind in fits]
+        return random.choice(list(ORACLE) if column.kind == kinds.TEXT else fitting or ["email"])
+    if way == "pattern" and column.kind == kinds.TEXT:
+        return {"pattern": random.choice(PATTERNS)}
+    if way == "words":
+        return {"description": "whatever"}
+    match = random.choice(("exact", "ignore_case", "ignore_accents"))
+    return {"values": members(random, column.kind, column.values), "match": match}
 
 
 @maker("row_dq")

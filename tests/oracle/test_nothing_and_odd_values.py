@@ -52,6 +52,7 @@ RULES: dict[str, dict[str, Any]] = {
     "column_value_lengths_in_range": {"max": 10},
     "column_values_match": {"pattern": "[a-z]+"},
     "column_values_not_match": {"pattern": "[a-z]+"},
+    "column_valid_meaning": {"meaning": "decimal"},
     "record_count_in_range": {"min": 1},
     "column_count_in_range": {"min": 4, "max": 4},
     "file_size_in_range": {"min": 0},
@@ -92,6 +93,8 @@ EXPECTED: dict[str, list[str]] = {
     "column_value_lengths_in_range": [E,   E,   E,    E,       X,  X,  X],
     "column_values_match":           [E,   E,   E,    E,       X,  X,  X],
     "column_values_not_match":       [E,   E,   E,    E,       X,  X,  X],
+    # A row without a value is invalid; of numbers, NaN and infinities are no decimals.
+    "column_valid_meaning":          [X,   E,   X,    E,       X,  X,  X],
     # A number of rows is always there, and it may be 0.
     "record_count_in_range":         [K,   X,   K,    X,       K,  K,  K],
     "column_count_in_range":         [K,   K,   K,    K,       K,  K,  K],

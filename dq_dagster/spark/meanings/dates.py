@@ -9,7 +9,7 @@ from dq_dagster.spark.meanings.patterns import DATE, YEAR
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH_NAME = (
     "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    "|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+    "|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 _DAY_NAME = (
     "(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?"
