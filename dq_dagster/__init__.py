@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from dq_dagster.integration.readers import Table as Table
     from dq_dagster.integration.spark_io_manager import SparkIOManager as SparkIOManager
     from dq_dagster.judging.status import Status as Status
+    from dq_dagster.rules.aggregate_expectation import (
+        AggregateExpectation as AggregateExpectation,
+    )
     from dq_dagster.rules.column_emptiness import ColumnEmpty as ColumnEmpty
     from dq_dagster.rules.column_emptiness import ColumnNotEmpty as ColumnNotEmpty
     from dq_dagster.rules.column_frequent import (
@@ -71,6 +74,7 @@ _HOMES = {
     "integration.readers": ("Files", "Table"),
     "integration.spark_io_manager": ("SparkIOManager",),
     "judging.status": ("Status",),
+    "rules.aggregate_expectation": ("AggregateExpectation",),
     "rules.column_emptiness": ("ColumnEmpty", "ColumnNotEmpty"),
     "rules.column_frequent": ("ColumnMostFrequentInSet", "ColumnTopValuesInSet"),
     "rules.column_meaning": ("ColumnValidMeaning",),

@@ -169,6 +169,10 @@ class Misfit(RuleFailure):
             f"column_meanings, such as {{{column}: email}}, or name a meaning on the rule itself."
         )
 
+    @classmethod
+    def not_a_condition(cls, sql: str, kind: str) -> Misfit:
+        return cls(f"'{sql}' is of type {kind}; an expectation must be true or false.")
+
 
 class TooManyParts(RuleFailure):
     """The data falls into more parts than can be reported on."""

@@ -11,7 +11,7 @@ from typing import TypeVar
 from dq_dagster.judging.wording import plural
 from dq_dagster.metrics.frequency import FrequencyMetric, Grouping
 from dq_dagster.metrics.median import ColumnMedian
-from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount, RowMetric
+from dq_dagster.metrics.metric import Burden, ConditionCount, Metric, RecordCount, RowMetric
 from dq_dagster.metrics.slices import UNDIVIDED, Cut, finest
 from dq_dagster.rules.rule import Rule
 
@@ -98,6 +98,24 @@ def make_plan(
     return Plan(tuple(rules), tuple(wanted), tuple(passes), partitioned)
 
 
+def _apart(metrics: Sequence[RowMetric]) -> list[list[RowMetric]]:
+    """Metrics that slow down their neighbours away from the others, each with its like."""
+    light = [metric for metric in metrics if not metric.burdens]
+    heavy: list[tuple[frozenset[Burden], list[RowMetric]]] = []
+    # The most burdened first: their parts then find their place beside them.
+    for metric in sorted(metrics, key=lambda metric: -len(metric.burdens)):
+        if metric.burdens:
+            home = next((some for kept, some in heavy if _fit(metric.burdens, kept)), None)
+            if home is None:
+                heavy.append((metric.burdens, home := []))
+            home.append(metric)
+    return [some for some in (light, *(some for _, some in heavy)) if some]
+
+
+def _fit(some: frozenset[Burden], others: frozenset[Burden]) -> bool:
+    return some <= others or all(burden.sociable for burden in some | others)
+
+
 def base_cuts(rule: Rule, *, partitioned: bool) -> tuple[Cut, ...]:
     """What a rule is judged on: each partition, the whole dataset, or both."""
     if not partitioned or rule.scope == "whole_dataset":
@@ -130,7 +148,12 @@ def _aggregations(wanted: Mapping[RowMetric, tuple[Cut, ...]]) -> list[Pass]:
     for metric, cuts in wanted.items():
         measured = finest([*cuts, Cut(partitioned)]) if metric.mergeable else cuts
         by_cuts.setdefault(measured, []).append(metric)
-    return [step for cuts, metrics in by_cuts.items() for step in _split(metrics, cuts)]
+    return [
+        step
+        for cuts, metrics in by_cuts.items()
+        for some in _apart(metrics)
+        for step in _split(some, cuts)
+    ]
 
 
 def _split(metrics: Sequence[RowMetric], cuts: tuple[Cut, ...]) -> list[Pass]:

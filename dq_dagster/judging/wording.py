@@ -44,6 +44,12 @@ def show_bound(value: object) -> str:
     return value if _TIME.match(value) else f"'{value}'"
 
 
+def shortened(sql: str, *, most: int = 200) -> str:
+    """SQL of an author on one line, cut off where it is too long to read."""
+    line = " ".join(sql.split())
+    return line if len(line) <= most else f"{line[:most]}…"
+
+
 def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 

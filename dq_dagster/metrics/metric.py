@@ -40,18 +40,34 @@ class Metric(ABC):
 
 
 @dataclass(frozen=True, slots=True)
+class Burden:
+    """Something in a metric that slows down all that Spark computes in the same pass.
+
+    ``sociable`` ones may share a pass with each other; any other only with its like.
+    """
+
+    what: str
+    sociable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RowMetric(Metric):
-    """A metric that Spark answers from a mergeable state of the rows."""
+    """A metric that Spark answers from a state of the rows."""
 
     # How many aggregation buffers the state takes in a Spark plan, at most. Plans are cut by it.
     slots: ClassVar[int] = 1
-    # Whether the states of parts can be put together to the state of the whole.
+    # Whether the states of two sets of rows can be merged into the state of both together.
     mergeable: ClassVar[bool] = True
 
     @property
     def subject(self) -> str:
         """The column it looks at; empty if it looks at whole rows."""
         return ""
+
+    @property
+    def burdens(self) -> frozenset[Burden]:
+        """What in it slows down its neighbours; nothing for most metrics."""
+        return frozenset()
 
     @abstractmethod
     def value(self, state: Any) -> Any: ...

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Context, Decimal
 from enum import IntFlag
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 # Spark's decimals have at most 38 digits; sums of very many of them stay exact with this.
 EXACT = Context(prec=120)
@@ -120,6 +120,21 @@ class Moments(State):
             self.squares + other.squares + apart * apart * self.count * share,
             self.step,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(State):
+    """A finished answer of Spark, such as that of an SQL aggregate, and its type's name.
+
+    The answers for two sets of rows do not tell the answer for both together: metrics with such
+    states are not ``mergeable``, and have to be measured on each set of rows that is judged.
+    """
+
+    kind: str
+    value: Any
+
+    def merge(self, other: Self) -> NoReturn:
+        raise TypeError("An answer in SQL can not be merged: measure it on all rows together.")
 
 
 def _is_nan(value: object) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dq_dagster.errors import DeclarationError, Problem, did_you_mean
+from dq_dagster.rules.aggregate_expectation import AggregateExpectation
 from dq_dagster.rules.column_emptiness import ColumnEmpty, ColumnNotEmpty
 from dq_dagster.rules.column_frequent import ColumnMostFrequentInSet, ColumnTopValuesInSet
 from dq_dagster.rules.column_meaning import ColumnValidMeaning
@@ -57,6 +58,7 @@ BUILT_IN: tuple[type[Rule], ...] = (
     Freshness,
     RowInsertedCountInRange,
     RowExpectation,
+    AggregateExpectation,
 )
 
 

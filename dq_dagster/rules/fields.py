@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from dq_dagster.sql.aggregate_expression import aggregate_refusals
+from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.row_expression import refusals
 
 _MOST_BITS = 4096
@@ -53,11 +55,14 @@ def _is_a_number(value: Any) -> Any:
     return value
 
 
-def _acceptable_sql(text: str) -> str:
-    reasons = refusals(text)
-    if reasons:
-        raise ValueError(" ".join(refusal.reason for refusal in reasons))
-    return text
+def _acceptable_by(judge: Callable[[str], Sequence[Refusal]]) -> Callable[[str], str]:
+    def acceptable(text: str) -> str:
+        reasons = judge(text)
+        if reasons:
+            raise ValueError(" ".join(refusal.reason for refusal in reasons))
+        return text
+
+    return acceptable
 
 
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
@@ -81,4 +86,5 @@ SetValue: TypeAlias = Annotated[
     bool | int | float | Decimal | datetime | date | str, AfterValidator(_reasonable)
 ]
 SetValues: TypeAlias = Annotated[Sequence[SetValue], Field(min_length=1), AfterValidator(tuple)]
-RowSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_sql)]
+RowSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(refusals))]
+AggregateSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(aggregate_refusals))]

@@ -7,14 +7,12 @@ from typing import ClassVar, Literal
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.status import Status
-from dq_dagster.judging.wording import do, share
+from dq_dagster.judging.wording import do, share, shortened
 from dq_dagster.metrics.conditions import RowBreaks
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.rules.fields import RowSql
 from dq_dagster.rules.rule import Rule
 from dq_dagster.rules.threshold import ALL, RowThreshold, tolerated
-
-_LONGEST = 200
 
 
 class RowExpectation(Rule):
@@ -53,7 +51,8 @@ class RowExpectation(Rule):
             )
         return Judgement(
             limit.judge(bad, rows),
-            f"{share(bad, rows, 'row')} {do(bad)} not meet {self._shown} ({limit.words()}).",
+            f"{share(bad, rows, 'row')} {do(bad)} not meet '{shortened(self.expectation)}' "
+            f"({limit.words()}).",
             observed=bad,
             bounds=limit.given(),
             expected=limit.words(),
@@ -64,11 +63,6 @@ class RowExpectation(Rule):
     def demand(self) -> str:
         words = "" if self.threshold == ALL else f" (failing: {tolerated(self.threshold).words()})"
         return f"Every row meets: {self.expectation}{words}."
-
-    @property
-    def _shown(self) -> str:
-        line = " ".join(self.expectation.split())
-        return f"'{line}'" if len(line) <= _LONGEST else f"'{line[:_LONGEST]}…'"
 
     @property
     def _breaking(self) -> ConditionCount:

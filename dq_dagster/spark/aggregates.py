@@ -24,9 +24,11 @@ from dq_dagster.metrics.metric import (
     RowMetric,
 )
 from dq_dagster.metrics.single import Single
+from dq_dagster.metrics.sql_aggregate import SqlAggregate
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, Odd, State, Tally, Total
 from dq_dagster.spark.columns import COMPARABLE, FLOATS, NUMBERS, ColumnRef, Table
 from dq_dagster.spark.predicates import is_blank, predicate
+from dq_dagster.spark.sql_aggregates import answer_sql, answered, calls_sql
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DAY = date(1970, 1, 1)
@@ -44,13 +46,15 @@ class Aggregates:
 
     ``counts`` are predicates whose rows are counted, ``others`` are whole SQL aggregates, both
     by a name that ``state`` finds their results under. ``fallible`` marks text from users (SQL
-    and patterns), which may raise on dirty data.
+    and patterns), which may raise on dirty data. ``calls`` are the aggregates within ``others``
+    where those are larger expressions.
     """
 
     state: Callable[[Results], State]
     counts: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
     fallible: bool = False
+    calls: tuple[str, ...] = ()
 
 
 @singledispatch
@@ -116,6 +120,12 @@ def _(metric: ColumnStddev, table: Table) -> Aggregates:
         others={"total": f"sum({value})", "variance": f"var_pop({value})"},
         fallible=metric.where is not None,
     )
+
+
+@aggregates.register
+def _(metric: SqlAggregate, table: Table) -> Aggregates:
+    text = answer_sql(metric, table)
+    return Aggregates(answered, others={"answer": text}, fallible=True, calls=calls_sql(metric))
 
 
 def numeric_column(table: Table, name: str, what: str) -> ColumnRef:

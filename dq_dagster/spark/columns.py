@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -69,11 +70,15 @@ class Table:
         return nested
 
     def require_columns_of(self, sql: str) -> None:
-        """Refuses SQL that names a column which is not there.
+        """Refuses a row expression that names a column which is not there."""
+        self.require_columns(columns_used(sql))
+
+    def require_columns(self, names: Sequence[str]) -> None:
+        """Refuses columns which are not there.
 
         Spark would look further, for a session variable or an alias of that name.
         """
-        for name in columns_used(sql):
+        for name in names:
             if _field(self.schema, name) is None:
                 raise Misfit.no_column(name, self.schema.names)
 

@@ -17,8 +17,16 @@ from dataclasses import dataclass
 MOST_ROWS = 2**31
 SMOOTH = 60
 _STEADY = 101
-# Moments take three; sums that may overflow keep a flag beside the sum.
-_BUFFERS = {"var_pop(": 3, "try_sum(": 2}
+# Moments and pairs of columns take several; sums that may overflow keep a flag beside the sum.
+_BUFFERS = {
+    **dict.fromkeys(("avg", "mean", "regr_avgx", "regr_avgy", "try_avg", "try_sum"), 2),
+    **dict.fromkeys(("std", "stddev", "stddev_pop", "stddev_samp"), 3),
+    **dict.fromkeys(("var_pop", "var_samp", "variance", "regr_sxx", "regr_syy"), 3),
+    **dict.fromkeys(("covar_pop", "covar_samp", "regr_sxy", "skewness"), 4),
+    **dict.fromkeys(("kurtosis",), 5),
+    **dict.fromkeys(("corr", "regr_r2"), 6),
+    **dict.fromkeys(("regr_intercept", "regr_slope"), 7),
+}
 _LOW_BITS = MOST_ROWS - 1
 _LANES = 2
 
@@ -53,8 +61,8 @@ def paired(predicates: Sequence[str]) -> dict[str, Lane]:
 
 
 def buffers(sql: str) -> int:
-    """How many buffers Spark keeps for an aggregate of ours."""
-    return next((count for start, count in _BUFFERS.items() if sql.startswith(start)), 1)
+    """How many buffers Spark keeps for an aggregate."""
+    return _BUFFERS.get(sql.partition("(")[0], 1)
 
 
 def padding(used: int) -> list[str]:

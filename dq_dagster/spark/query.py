@@ -28,11 +28,13 @@ class Query:
     @classmethod
     def of(cls, needs: Needs, *, packed: bool = True) -> Query:
         safe, unsafe, others = _distinct(needs)
-        crowded = len(safe) + len(unsafe) + sum(map(buffers, others)) > SMOOTH
+        calls = _calls(needs)
+        crowded = len(safe) + len(unsafe) + sum(map(buffers, calls)) > SMOOTH
         lanes = paired(safe) if packed and crowded else {}
         counts = [lane.sql for lane in lanes.values()] if lanes else [single(p) for p in safe]
-        texts = dict.fromkeys([_ROWS, *counts, *(single(p) for p in unsafe), *others])
-        texts |= dict.fromkeys(padding(sum(map(buffers, texts))))
+        counts = [_ROWS, *counts, *(single(p) for p in unsafe)]
+        used = sum(map(buffers, dict.fromkeys([*counts, *calls])))
+        texts = dict.fromkeys([*counts, *others, *padding(used)])
         return cls(needs, {sql: f"dq_{n}" for n, sql in enumerate(texts)}, lanes)
 
     def select_list(self) -> list[str]:
@@ -86,3 +88,9 @@ def _distinct(needs: Needs) -> tuple[Sequence[str], Sequence[str], Sequence[str]
     unsafe = dict.fromkeys(p for n in needs.values() if n.fallible for p in n.counts.values())
     others = dict.fromkeys(sql for n in needs.values() for sql in n.others.values())
     return list(safe), [p for p in unsafe if p not in safe], list(others)
+
+
+def _calls(needs: Needs) -> Sequence[str]:
+    """The distinct aggregates other than counts that Spark keeps buffers for."""
+    calls = (call for n in needs.values() for call in (n.calls or n.others.values()))
+    return list(dict.fromkeys(calls))

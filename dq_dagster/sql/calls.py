@@ -1,18 +1,13 @@
-"""Calls of functions, casts and lambdas in a row expression."""
+"""Calls of functions, casts and lambdas in an expression."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dq_dagster.sql.functions import (
-    AGGREGATE,
-    ALLOWED,
-    HIGHER_ORDER,
-    REFUSED,
-    SIZE_SECOND,
-    UNIT_FIRST,
-    WINDOW,
-)
+from dq_dagster.sql.aggregate_calls import AggregateCalls
+from dq_dagster.sql.aggregates import AGGREGATES
+from dq_dagster.sql.findings import Place
+from dq_dagster.sql.functions import ALLOWED, HIGHER_ORDER, SIZE_SECOND, UNIT_FIRST
 from dq_dagster.sql.keywords import (
     ARGUMENT_UNITS,
     CALL_SUFFIXES,
@@ -24,6 +19,15 @@ from dq_dagster.sql.keywords import (
 from dq_dagster.sql.limits import MAX_DIGITS, bounded
 from dq_dagster.sql.literals import take_type
 from dq_dagster.sql.refusal import Refusal
+from dq_dagster.sql.refused_functions import (
+    AGGREGATE,
+    IN_LAMBDA,
+    NESTED,
+    REFUSED,
+    SUFFIXED,
+    WINDOW,
+    Family,
+)
 from dq_dagster.sql.subquery import take_subquery
 from dq_dagster.sql.tokens import NAMES, Kind, Refused, Token, unquoted
 
@@ -46,25 +50,42 @@ class Calls:
         self._cursor = cursor
         self._findings = findings
         self._grammar = grammar
+        self._aggregates = AggregateCalls(cursor, findings, grammar)
 
     def call(self) -> int:
         """A function and its arguments, or a cast."""
         name = self._cursor.step()
         if name.key in {"cast", "try_cast"}:
             return self._cast()
-        if name.key not in ALLOWED:
+        if name.key in AGGREGATES and self._findings.place is Place.DATASET:
+            height = self._aggregate(name)
+        elif name.key in ALLOWED:
+            self._findings.functions.add(name.key)
+            height = bounded(1 + self._arguments(name.key))
+        else:
             self._cursor.skip_bracket()
-            self._refuse(name)
+            self._refuse(name, self._family(name))
             return 1
-        height = bounded(1 + self._arguments(name.key))
         if self._cursor.peek().key in CALL_SUFFIXES:
-            self._refuse(name)
+            self._refuse(name, AGGREGATE if self._findings.place is Place.ROW else SUFFIXED)
         return height
 
-    def _refuse(self, name: Token) -> None:
+    def _aggregate(self, name: Token) -> int:
+        if not self._findings.in_lambda:
+            return self._aggregates.call(name)
+        self._cursor.skip_bracket()
+        self._refuse(name, IN_LAMBDA)
+        return 1
+
+    def _family(self, name: Token) -> Family | None:
+        """Why a function is refused at this place; nothing if it is not known."""
+        if name.key in AGGREGATES and self._findings.place is Place.AGGREGATE:
+            return NESTED
+        return REFUSED.get(name.key)
+
+    def _refuse(self, name: Token, family: Family | None) -> None:
         """Says why a call is refused; the cursor is behind its bracket."""
         cursor = self._cursor
-        family = REFUSED.get(name.key)
         while suffix := cursor.take_in(CALL_SUFFIXES):
             family = WINDOW if suffix.key == "over" else family or AGGREGATE
             cursor.take("group", "nulls")
@@ -77,7 +98,12 @@ class Calls:
         elif family:
             self._findings.refuse(Refusal.of_family(cursor.since(name), family))
         else:
-            self._findings.refuse(Refusal.unknown_function(name.text, ALLOWED))
+            self._findings.refuse(Refusal.unknown_function(name.text, self._known))
+
+    @property
+    def _known(self) -> frozenset[str]:
+        in_place = self._findings.place is Place.DATASET
+        return ALLOWED.union(AGGREGATES) if in_place else ALLOWED
 
     def _cast(self) -> int:
         self._cursor.expect("(")

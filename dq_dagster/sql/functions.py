@@ -1,14 +1,9 @@
-"""Which Spark functions a row expression may call, and why the others may not.
+"""Which Spark functions an expression may call on the values of a row.
 
-Only names listed in ``ALLOWED`` are ever accepted. The families below it exist to say why a
-known function is refused and what to use instead; a name in neither is refused as unknown.
+Only names listed in ``ALLOWED`` are ever accepted, and aggregates where they are in place.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
 
 _STRING = """
     ascii base64 bit_length btrim char char_length character_length chr collate collation
@@ -104,132 +99,4 @@ ALLOWED = HIGHER_ORDER.union(
             _CONVERSION,
         )
     )
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Functions that are refused for one and the same reason."""
-
-    is_a: str
-    instead: str
-    fits: str | None = None
-
-
-AGGREGATE = Family(
-    "is an aggregate over many rows, while a row expression sees one row at a time",
-    "put the condition into a rule of type agg_dq",
-    fits="agg_dq",
-)
-WINDOW = Family(
-    "is a window function, which looks at other rows",
-    "put the condition into a rule of type query_dq",
-    fits="query_dq",
-)
-GENERATOR = Family(
-    "is a generator: it makes several rows out of one",
-    "look into the array with exists() or forall(), or use a rule of type query_dq",
-    fits="query_dq",
-)
-TABLE_FUNCTION = Family(
-    "is a table function: it returns rows, not a value",
-    "put the condition into a rule of type query_dq",
-    fits="query_dq",
-)
-_JAVA = Family("runs arbitrary Java code", "write the condition with Spark's own functions")
-_RANDOM = Family(
-    "is not deterministic: the same row would get another answer each time", "remove it"
-)
-_PLACEMENT = Family(
-    "depends on how files and partitions are laid out, not on the row",
-    "use a column of the table",
-)
-_SESSION = Family(
-    "depends on the session that runs the rule, not on the row",
-    "write the expected value as a literal",
-)
-_RAISING = Family(
-    "is there to raise an error, which would stop the whole query instead of failing one row",
-    "write the condition itself",
-)
-_KEYED = Family("takes a key, and a key does not belong in a rule", "check a decrypted column")
-_SIZED = Family(
-    "can build values of any size from a few characters of text", "compare without building them"
-)
-_FOREIGN = Family(
-    "decodes a foreign format with code outside Spark's core", "decode the column beforehand"
-)
-_DYNAMIC_NAME = Family(
-    "turns a text into a name when the query runs, past every check",
-    "write the name itself, in backquotes where needed",
-)
-
-_REFUSED_NAMES: tuple[tuple[Family, str], ...] = (
-    (
-        AGGREGATE,
-        """
-        any any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate
-        approx_top_k_combine array_agg avg bit_and bit_or bit_xor bitmap_and_agg
-        bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list collect_set collect_union
-        corr count count_if count_min_sketch covar_pop covar_samp every first first_value grouping
-        grouping_id histogram_numeric hll_sketch_agg hll_union_agg kll_merge_agg_bigint
-        kll_merge_agg_double kll_merge_agg_float kll_sketch_agg_bigint kll_sketch_agg_double
-        kll_sketch_agg_float kurtosis last last_value listagg max max_by mean measure median min
-        min_by mode percentile percentile_approx percentile_cont percentile_disc regr_avgx
-        regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy
-        schema_of_variant_agg skewness some std stddev stddev_pop stddev_samp
-        string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum
-        tuple_intersection_agg_double tuple_intersection_agg_integer tuple_sketch_agg_double
-        tuple_sketch_agg_integer tuple_union_agg_double tuple_union_agg_integer var_pop var_samp
-        variance vector_avg vector_sum
-        """,
-    ),
-    (
-        WINDOW,
-        """
-        counter_diff cume_dist dense_rank lag lead nth_value ntile percent_rank rank row_number
-        session_window window window_time
-        """,
-    ),
-    (
-        GENERATOR,
-        """
-        explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack
-        variant_explode variant_explode_outer
-        """,
-    ),
-    (TABLE_FUNCTION, "collations json_table range read_files sql_keywords table unnest values"),
-    (_JAVA, "java_method reflect try_reflect"),
-    (_RANDOM, "rand randn random randstr shuffle uniform uuid"),
-    (
-        _PLACEMENT,
-        """
-        input_file_block_length input_file_block_start input_file_name
-        monotonically_increasing_id spark_partition_id
-        """,
-    ),
-    (
-        _SESSION,
-        """
-        current_catalog current_database current_path current_schema current_timezone current_user
-        session_user user version
-        """,
-    ),
-    (_RAISING, "assert_true raise_error validate_utf8"),
-    (_KEYED, "aes_decrypt aes_encrypt hmac try_aes_decrypt"),
-    (_SIZED, "array_repeat format_string printf repeat sequence space"),
-    (
-        _FOREIGN,
-        """
-        from_avro from_protobuf from_xml schema_of_avro schema_of_xml to_avro to_protobuf to_xml
-        xpath xpath_boolean xpath_double xpath_float xpath_int xpath_long xpath_number xpath_short
-        xpath_string
-        """,
-    ),
-    (_DYNAMIC_NAME, "identifier"),
-)
-
-#: Known functions that are refused, with the family that says why.
-REFUSED: Mapping[str, Family] = MappingProxyType(
-    {name: family for family, names in _REFUSED_NAMES for name in names.split()}
 )

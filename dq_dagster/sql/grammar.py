@@ -1,4 +1,4 @@
-"""The part of Spark's expression grammar that a row expression may use.
+"""The part of Spark's expression grammar that may be used.
 
 Whatever is not written down here and in ``operands`` is refused: this is a list of what is
 allowed. The methods follow Spark's own rules (boolean expression, predicate, value), so that a

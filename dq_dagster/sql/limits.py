@@ -1,4 +1,4 @@
-"""How large a row expression may be, so that neither Python nor Spark runs out of stack."""
+"""How large an expression may be, so that neither Python nor Spark runs out of stack."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ MAX_NESTING = 40
 MAX_HEIGHT = 200
 #: Digits of an argument that sets the size of a result.
 MAX_DIGITS = 4
+#: Each aggregate takes memory for every row that is read, and a place in the message.
+MAX_AGGREGATES = 50
 #: A text with more faults than this is not a rule with slips; the rest would add nothing.
 MAX_REFUSALS = 10
 

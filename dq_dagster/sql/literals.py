@@ -1,4 +1,4 @@
-"""Literal values and type names of a row expression."""
+"""Literal values and type names of an expression."""
 
 from __future__ import annotations
 

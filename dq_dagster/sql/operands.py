@@ -1,4 +1,4 @@
-"""The operands of a row expression that are not literals: columns, brackets, CASE and calls."""
+"""The operands of an expression that are not literals: columns, brackets, CASE and calls."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Operands:
         elif self._is_ambiguous(token):
             self._findings.refuse(Refusal.session_name(token.text))
         elif token.key not in CLOCKS or self._cursor.at("."):
-            self._findings.columns[name] = None
+            self._findings.use(name)
 
     def _is_ambiguous(self, token: Token) -> bool:
         qualifies = token.key in SESSION_QUALIFIERS and self._cursor.at(".")

@@ -1,4 +1,4 @@
-"""Why a text is not taken as a row expression, in words for the person who wrote it."""
+"""Why a text is not taken as an expression, in words for the person who wrote it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from dq_dagster.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from dq_dagster.sql.functions import Family
+    from dq_dagster.sql.aggregates import Signature
+    from dq_dagster.sql.refused_functions import Family
 
 _SHOWN = 60
 
@@ -29,7 +30,7 @@ class Refusal:
 
     @classmethod
     def empty(cls) -> Refusal:
-        return cls("The expression is empty: write a condition on the columns of one row.")
+        return cls("The expression is empty: write a condition.")
 
     @classmethod
     def too_long(cls, length: int, limit: int) -> Refusal:
@@ -73,14 +74,13 @@ class Refusal:
 
     @classmethod
     def statement(cls, fragment: str) -> Refusal:
-        return cls(f"{shown(fragment)} is a statement: only one condition on one row is allowed.")
+        return cls(f"{shown(fragment)} is a statement: only one condition is allowed.")
 
     @classmethod
     def subquery(cls, fragment: str) -> Refusal:
         return cls(
-            f"{shown(fragment)} is a subquery, while a row expression sees only its own row: put "
-            "the condition into a rule of type query_dq. (A column of that name needs backquotes.)",
-            fits="query_dq",
+            f"{shown(fragment)} is a subquery, and subqueries are not possible here: write a "
+            "condition on the columns of this table. (A column of that name needs backquotes.)"
         )
 
     @classmethod
@@ -90,8 +90,8 @@ class Refusal:
     @classmethod
     def unknown_function(cls, name: str, known: frozenset[str]) -> Refusal:
         return cls(
-            f"The function {shown(name)} is not among the functions allowed in a row expression: "
-            f"only Spark's own row functions are, no user-defined ones.{did_you_mean(name, known)}"
+            f"The function {shown(name)} is not among the functions allowed here: only Spark's "
+            f"own are, no user-defined ones.{did_you_mean(name, known)}"
         )
 
     @classmethod
@@ -106,6 +106,36 @@ class Refusal:
         return cls(
             f"The second argument of {function}() sets the size of its result: write it as a whole "
             f"number of at most {digits} digits."
+        )
+
+    @classmethod
+    def arguments(cls, fragment: str, function: str, signature: Signature) -> Refusal:
+        return cls(f"{shown(fragment)}: {function}() takes {signature.words()}.")
+
+    @classmethod
+    def setting(cls, function: str, number: int, wanted: str) -> Refusal:
+        return cls(f"Argument {number} of {function}() must be {wanted}.")
+
+    @classmethod
+    def no_aggregate(cls) -> Refusal:
+        return cls(
+            "There is no aggregate such as sum(amount) in the expression: put a condition on "
+            "single rows into a rule of type row_dq.",
+            fits="row_dq",
+        )
+
+    @classmethod
+    def loose_column(cls, name: str) -> Refusal:
+        return cls(
+            f"The column {shown(name)} stands outside an aggregate, while the condition is on all "
+            "rows together: put it into one, such as max() or sum()."
+        )
+
+    @classmethod
+    def too_many_aggregates(cls, limit: int) -> Refusal:
+        return cls(
+            f"The expression calls too many aggregates: at most {limit} are allowed. "
+            "Split it into several rules."
         )
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Queries within brackets, which a row expression may not hold."""
+"""Queries within brackets, which an expression may not hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splits a row expression into tokens exactly as Spark does, or refuses to.
+"""Splits an expression into tokens exactly as Spark does, or refuses to.
 
 Only spellings are taken that every Spark 4 splits the same way. Anything else (comments, hints,
 parameters, templates, unusual characters) is refused here, so that no later step has to guess
@@ -85,12 +85,12 @@ _OUTLAWED = {
     "<<": "is not allowed: use shiftleft()",
     ">>": "is not allowed: use shiftright(); between types leave a space",
     "=>": "names an argument, which is not allowed: pass arguments by position",
-    "|>": "is the pipe of a query: only one condition on one row is allowed",
+    "|>": "is the pipe of a query: only one condition is allowed",
     "!<": "is ambiguous: write >=",
     "!>": "is ambiguous: write <=",
     ":": _PARAMETER,
     "?": _PARAMETER,
-    ";": "ends a statement: only one condition on one row is allowed",
+    ";": "ends a statement: only one condition is allowed",
     "{": _TEMPLATE,
     "}": _TEMPLATE,
     "'": _UNCLOSED,

@@ -106,9 +106,9 @@ def problems(**rule: Any) -> list[str]:
         (
             {"type": "row_dq", "name": "n", "expectation": "x in (select 1)"},
             (
-                "rule 'n', asset 'orders': field 'expectation': '(select 1)' is a subquery, "
-                "while a row expression sees only its own row: put the condition into a rule of "
-                "type query_dq. (A column of that name needs backquotes.)"
+                "rule 'n', asset 'orders': field 'expectation': '(select 1)' is a subquery, and "
+                "subqueries are not possible here: write a condition on the columns of this "
+                "table. (A column of that name needs backquotes.)"
             ),
         ),
         (

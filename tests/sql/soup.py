@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from dq_dagster.sql.functions import ALLOWED, HIGHER_ORDER, REFUSED, SIZE_SECOND, UNIT_FIRST
+from dq_dagster.sql.aggregates import AGGREGATES, Role
+from dq_dagster.sql.functions import ALLOWED, HIGHER_ORDER, SIZE_SECOND, UNIT_FIRST
 from dq_dagster.sql.keywords import SHAPING, STATEMENT_STARTS
+from dq_dagster.sql.refused_functions import REFUSED
 
 # Stands for the spaces within a literal or a name until the tokens are put together.
 _GAP = "\x1f"
@@ -27,6 +29,7 @@ _PIECES = (
 )
 _WORDS = (
     *sorted(SHAPING | STATEMENT_STARTS | UNIT_FIRST),
+    *("count", "sum", "max", "over", "ignore"),
     *"""
     a b day year date timestamp x user time offset window at identifier default position stream
     lateral percent array struct exists if replace current_date string int zone nulls
@@ -94,8 +97,19 @@ def _quoted(rng: random.Random) -> str:
 def expressions(seed: int, count: int) -> Iterator[str]:
     """Expressions as the grammar allows them, half of them with a few tokens gone wrong."""
     rng = random.Random(seed)
-    for number in range(count):
-        tokens = Expressions(rng).boolean(rng.randint(0, 3)).split(" ")
+    return _half_wrong(rng, (Expressions(rng).boolean(rng.randint(0, 3)) for _ in range(count)))
+
+
+def aggregate_expressions(seed: int, count: int) -> Iterator[str]:
+    """The same over aggregates instead of columns."""
+    rng = random.Random(seed)
+    writer = AggregateExpressions(rng)
+    return _half_wrong(rng, (writer.boolean(rng.randint(0, 3)) for _ in range(count)))
+
+
+def _half_wrong(rng: random.Random, texts: Iterator[str]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        tokens = text.split(" ")
         if number % 2:
             for _ in range(rng.randint(1, 3)):
                 _mutate(tokens, rng)
@@ -147,7 +161,7 @@ class Expressions:
 
     def _operand(self, depth: int) -> str:
         if not depth or self._rng.random() < 0.4:
-            return self._rng.choice(_LITERALS + _COLUMNS + _COLUMNS)
+            return self._leaf()
         if self._rng.random() < 0.4:
             return self._call(depth - 1)
         return self._rng.choice(_OPERANDS).format(
@@ -155,10 +169,13 @@ class Expressions:
             value=self.value(depth - 1),
             list=self._list(depth - 1),
             type=self._rng.choice(_TYPES),
-            column=self._rng.choice(_COLUMNS),
+            column=self._leaf(),
             variables=self._rng.choice(("a", "v", "`v.w`", "( v , w )")),
             higher_order=self._rng.choice(sorted(HIGHER_ORDER)),
         )
+
+    def _leaf(self) -> str:
+        return self._rng.choice(_LITERALS + _COLUMNS + _COLUMNS)
 
     def _call(self, depth: int) -> str:
         ordinary = ALLOWED - HIGHER_ORDER - UNIT_FIRST - SIZE_SECOND - {"extract"}
@@ -169,3 +186,35 @@ class Expressions:
     def _list(self, depth: int) -> str:
         write = self.boolean if depth else self.value
         return " , ".join(write(depth) for _ in range(self._rng.randint(1, 2)))
+
+
+class AggregateExpressions(Expressions):
+    """Writes random expressions whose leaves are aggregates, now and then a column."""
+
+    def _leaf(self) -> str:
+        if self._rng.random() < 0.2:
+            return self._rng.choice(_LITERALS)
+        if self._rng.random() < 0.02:
+            return self._rng.choice(_COLUMNS)
+        call = "count ( * )" if self._rng.random() < 0.1 else self._aggregate()
+        if self._rng.random() < 0.2:
+            call += f" filter ( where {Expressions(self._rng).boolean(1)} )"
+        return call
+
+    def _aggregate(self) -> str:
+        name = self._rng.choice(sorted(AGGREGATES))
+        signature = AGGREGATES[name]
+        within = Expressions(self._rng)
+        settings = {
+            Role.FRACTION: "0.5",
+            Role.ACCURACY: "100",
+            Role.DEVIATION: "0.05",
+            Role.TRUE: "true",
+        }
+        count = self._rng.randint(signature.least, len(signature.roles) + signature.repeats)
+        arguments = [
+            settings.get(signature.role(n) or Role.VALUE) or within.boolean(self._rng.randint(0, 1))
+            for n in range(count)
+        ]
+        distinct = "distinct " if signature.distinct and self._rng.random() < 0.2 else ""
+        return f"{name} ( {distinct}{' , '.join(arguments)} )"

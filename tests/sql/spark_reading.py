@@ -24,6 +24,23 @@ class Reading:
     functions: frozenset[str]
     columns: frozenset[str]
     lambda_names: frozenset[str]
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A node with the name of what it calls or stands for, and the nodes below it."""
+
+    kind: str
+    name: str
+    children: tuple[Tree, ...]
+
+    def paths(self, above: tuple[Tree, ...] = ()) -> Iterator[tuple[Tree, ...]]:
+        """Every way down from the root to a node."""
+        path = (*above, self)
+        yield path
+        for child in self.children:
+            yield from child.paths(path)
 
 
 class SparkParser:
@@ -47,6 +64,7 @@ class SparkParser:
             functions=_names(nodes, "UnresolvedFunction"),
             columns=_names(nodes, "UnresolvedAttribute"),
             lambda_names=_names(nodes, "UnresolvedNamedLambdaVariable"),
+            tree=_tree(iter(tree)),
         )
 
     def tokens(self, text: str) -> str:
@@ -85,6 +103,13 @@ def _nodes(part: Any) -> Iterator[Node]:
     if isinstance(part, list):
         for inner in part:
             yield from _nodes(inner)
+
+
+def _tree(nodes: Iterator[Node]) -> Tree:
+    """The tree from its nodes in order, each of which says how many are below it."""
+    node = next(nodes)
+    name = str(node.get("nameParts", ""))
+    return Tree(_kind(node), name, tuple(_tree(nodes) for _ in range(node["num-children"])))
 
 
 def _kind(node: Node) -> str:

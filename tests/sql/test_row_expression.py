@@ -43,7 +43,9 @@ def test_hostile_texts_are_refused_for_the_right_reason(
     assert first.fits == fits
 
 
-@pytest.mark.parametrize("text", [text for text, _, fits in HOSTILE_CASES if fits])
+@pytest.mark.parametrize(
+    "text", [text for text, words, _ in HOSTILE_CASES if words.startswith("is a")]
+)
 def test_no_place_within_an_expression_hides_a_subquery_or_an_aggregate(text: str) -> None:
     for around in ("id > 0 and (%s)", "coalesce(active, %s)", "exists(tags, x -> %s)"):
         assert refusals(around % text) != ()
@@ -170,9 +172,10 @@ def test_a_nearly_full_stack_is_a_refusal_not_a_crash() -> None:
     def call_with(frames: int) -> tuple[Refusal, ...]:
         return call_with(frames - 1) if frames else refusals(text)
 
-    assert call_with(0) == ()
     (refusal,) = call_with(sys.getrecursionlimit() - 150)
     assert "nested too deeply" in refusal.reason
+    # That answer is not remembered.
+    assert call_with(0) == ()
 
 
 @pytest.mark.parametrize("seed", range(3))
