@@ -12,6 +12,7 @@ from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.wording import are, listing, plural
 from dq_dagster.metrics.constant import Constant
+from dq_dagster.metrics.estimates import FREQUENCY_ERROR, TopEstimate
 from dq_dagster.metrics.frequency import GroupedRows, Grouping, Level, Members, TopLevels
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.column_rule import ColumnRule
@@ -25,6 +26,9 @@ class _FrequentValuesRule(ColumnRule):
     """The values to compare with, in the column's own type."""
     ignore_case: bool = False
     """Whether upper and lower case are the same."""
+    approximate: bool = False
+    """Whether a sketch may answer: in the shared pass, hence cheaper, but it tells values apart
+    only where their frequencies differ by more than 0.02 % of the rows."""
 
     @property
     @abstractmethod
@@ -46,9 +50,10 @@ class _FrequentValuesRule(ColumnRule):
         candidates = sum(level.values for level in levels)
         return Judgement(
             Status.ERROR if outside else Status.OK,
-            f"{self._sentence(column, candidates, outside)}{self._tie(levels)}",
+            f"{self._sentence(column, candidates, outside)}{self._tie(levels)}{self._error()}",
             observed=_examples(levels),
             rows=rows,
+            details={"approximate": FREQUENCY_ERROR} if self.approximate else {},
         )
 
     def demand(self) -> str:
@@ -72,8 +77,15 @@ class _FrequentValuesRule(ColumnRule):
             return ""
         return f" {last:,} of them tie for {plural(self.places - before, 'place')}."
 
-    def _metrics_of(self, column: str) -> tuple[TopLevels, GroupedRows]:
+    def _error(self) -> str:
+        within = f"{FREQUENCY_ERROR:.2%} of the rows"
+        return f" Approximate: frequencies are right within {within}." if self.approximate else ""
+
+    def _metrics_of(self, column: str) -> tuple[Metric, Metric]:
         grouping = Grouping((column,), self.blank_is_empty, self.where)
+        if self.approximate:
+            top = TopEstimate(grouping, self.places, self._members, where=self.where)
+            return top, self.values_in(column)
         return (
             TopLevels(grouping, self.places, self._members, where=self.where),
             GroupedRows(grouping, where=self.where),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.ranges import Range
 from dq_dagster.judging.wording import listing
+from dq_dagster.metrics.estimates import MEDIAN_ERROR, MedianEstimate
 from dq_dagster.metrics.median import ColumnMedian
 from dq_dagster.metrics.metric import (
     ColumnAvg,
@@ -51,7 +53,7 @@ class ColumnStatisticRule(ColumnRule):
     def demand(self) -> str:
         return f"The {self.statistic} of {listing(self.columns)} is {self.expected.words()}."
 
-    def _measure(self, column: str) -> ColumnMetric | ColumnMedian:
+    def _measure(self, column: str) -> Metric:
         return self.metric(column, self.blank_is_empty, where=self.where)
 
 
@@ -141,8 +143,24 @@ class ColumnMedianInRange(NumberRange, ColumnStatisticRule):
     """
 
     type: Literal["column_median_in_range"] = "column_median_in_range"
+    approximate: bool = False
+    """Whether a sketch may answer: in the shared pass, hence cheaper, with a value whose rank is
+    within 0.01 % of the middle one's."""
+
     metric = ColumnMedian
     statistic = "median"
+
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        exact = super().judge_column(column, evidence)
+        if not self.approximate:
+            return exact
+        message = f"{exact.message} Approximate: its rank is right within {MEDIAN_ERROR:.2%}."
+        return replace(exact, message=message, details={"approximate": MEDIAN_ERROR})
+
+    def _measure(self, column: str) -> Metric:
+        if self.approximate:
+            return MedianEstimate(column, where=self.where)
+        return super()._measure(column)
 
 
 class ColumnStddevInRange(NumberRange, ColumnStatisticRule):

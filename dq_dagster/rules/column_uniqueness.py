@@ -7,6 +7,7 @@ from typing import Literal
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import are, listing, share
+from dq_dagster.metrics.estimates import DISTINCT_ERROR, DistinctEstimate
 from dq_dagster.metrics.frequency import GroupedRows, Grouping, UniqueCount
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.column_rule import ColumnRule, RuleWithColumns
@@ -22,28 +23,48 @@ class _UniquenessRule(RuleWithColumns):
     threshold: RequirementThreshold = ALL
     """How many values must be unique; ``all``: there may be no duplicate."""
 
-    def _metrics_of(self, *columns: str) -> tuple[UniqueCount, GroupedRows]:
+    approximate: bool = False
+    """Whether a sketch may answer: in the shared pass, hence cheaper, but right only within 2.5 %.
+    It counts the values that repeat another one; fewer than 2.5 % of those are not seen."""
+
+    def _metrics_of(self, *columns: str) -> tuple[Metric, ...]:
         grouping = Grouping(columns, self.blank_is_empty, self.where)
+        if self.approximate:
+            return (DistinctEstimate(grouping, where=self.where),)
         return UniqueCount(grouping, where=self.where), GroupedRows(grouping, where=self.where)
 
+    def _counts(self, evidence: Evidence, *columns: str) -> tuple[int, int]:
+        """How many values are unique, of how many."""
+        if not self.approximate:
+            unique, rows = (evidence[metric] for metric in self._metrics_of(*columns))
+            return unique, rows
+        [share_of_distinct] = (evidence[metric] for metric in self._metrics_of(*columns))
+        distinct, rows = share_of_distinct
+        # Within the sketch's error all values may be different.
+        return (rows if rows - distinct <= DISTINCT_ERROR * rows else distinct), rows
+
     def _judge_together(self, evidence: Evidence, *columns: str) -> Judgement:
-        unique, rows = (evidence[metric] for metric in self._metrics_of(*columns))
+        unique, rows = self._counts(evidence, *columns)
         if not rows:
             return Judgement.of_no_values(", ".join(columns))
         requirement = required(self.threshold)
         repeated = rows - unique
         noun = "value" if len(columns) == 1 else "combination"
-        words = "none allowed" if self.threshold == ALL else requirement.words()
         return Judgement(
             requirement.judge(unique, rows),
-            f"{share(repeated, rows, noun)} of {listing(columns)} {are(repeated)} not unique "
-            f"({words}).",
+            f"{'About ' * self.approximate}{share(repeated, rows, noun)} of {listing(columns)} "
+            f"{are(repeated)} not unique ({self._words()}).",
             observed=unique,
             bounds=requirement.given(),
             expected=requirement.words(),
             rows=rows,
             failed_rows=repeated,
+            details={"approximate": DISTINCT_ERROR} if self.approximate else {},
         )
+
+    def _words(self) -> str:
+        words = "none allowed" if self.threshold == ALL else required(self.threshold).words()
+        return f"{words}; approximate, within {DISTINCT_ERROR:.1%}" if self.approximate else words
 
     def _leniency(self) -> str:
         return "" if self.threshold == ALL else f" ({required(self.threshold).words()})"

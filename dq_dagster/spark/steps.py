@@ -13,8 +13,8 @@ from dq_dagster.metrics.metric import Metric, RowMetric
 from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan import Kind, Pass
 
-# These two tell the others how their metrics are measured.
-from dq_dagster.spark import recency, text_lengths  # noqa: F401
+# These tell the others how their metrics are measured.
+from dq_dagster.spark import estimates, recency, text_lengths  # noqa: F401
 from dq_dagster.spark.brackets import MedianSql
 from dq_dagster.spark.failures import told, without_quoting_rows
 from dq_dagster.spark.frequencies import Counting, count_values, counting
