@@ -54,7 +54,7 @@ class AggregateExpectation(Rule):
         if not rows:
             return Judgement.of_no_rows()
         values = self._values(evidence)
-        status, verdict = self._verdict(answer, values)
+        status, verdict = self._verdict(values, answer=answer)
         return Judgement(
             status,
             f"'{shortened(self.expectation)}' {verdict}{_listed(values)}.",
@@ -66,7 +66,7 @@ class AggregateExpectation(Rule):
     def demand(self) -> str:
         return f"The rows together meet: {self.expectation}."
 
-    def _verdict(self, answer: bool | None, values: Mapping[str, Any]) -> tuple[Status, str]:
+    def _verdict(self, values: Mapping[str, Any], *, answer: bool | None) -> tuple[Status, str]:
         if answer is None:
             passes = self.null_is == "pass"
             word = "passes" if passes else "fails"

@@ -48,7 +48,7 @@ def answered(results: Mapping[str, Any]) -> Opaque:
     found = json.loads(results["answer"], parse_float=Decimal)
     kind: str = found["kind"]
     value = found.get("value")
-    read = _READERS.get(kind.split("(", maxsplit=1)[0], _as_text)
+    read: Callable[[Any], Any] = _READERS.get(kind.partition("(")[0], _as_text)
     return Opaque(kind, None if value is None else read(value))
 
 
