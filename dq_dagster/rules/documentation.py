@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import Any, Literal, Self, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Any, Literal, Self, Union, get_args, get_origin
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from dq_dagster.rules.column_rule import RuleWithColumns
@@ -62,10 +65,30 @@ def own_fields(rule: type[Rule]) -> list[FieldNote]:
         for name, field in rule.model_fields.items()
         if name != "type" and _differs(field, shared.model_fields.get(name))
     ]
-    return [
-        FieldNote(field.alias or name, _default(field), _meaning(field))
-        for name, field in sorted(own, key=lambda item: not item[1].is_required())
-    ]
+    own.sort(key=lambda item: not item[1].is_required())
+    return [note for name, field in own for note in _notes(field.alias or name, field)]
+
+
+def _notes(name: str, field: FieldInfo) -> Iterator[FieldNote]:
+    """The field itself, and then the fields of which it is made."""
+    yield FieldNote(name, _default(field), _meaning(field))
+    for model in _parts(field.annotation):
+        for inner, part in model.model_fields.items():
+            yield from _notes(f"{name}.{inner}", part)
+
+
+def _parts(annotation: Any) -> list[type[BaseModel]]:
+    """The model that a field consists of; none if it can be something else, too."""
+    forms = _forms(annotation)
+    models = [form for form in forms if isinstance(form, type) and issubclass(form, BaseModel)]
+    return models if len(forms) == 1 else []
+
+
+def _forms(annotation: Any) -> list[Any]:
+    """What a field can be, apart from nothing."""
+    united = get_origin(annotation) in {Union, UnionType}
+    forms = get_args(annotation) if united else (annotation,)
+    return [form for form in forms if form is not NoneType]
 
 
 def _differs(field: FieldInfo, shared: FieldInfo | None) -> bool:
@@ -76,7 +99,7 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     default = field.get_default(call_default_factory=True, validated_data={})
-    if default is None or default == ():
+    if default is None or (isinstance(default, Collection) and not default):
         return "none"
     return default if isinstance(default, str) else json.dumps(default, default=str)
 
@@ -90,8 +113,10 @@ def _meaning(field: FieldInfo) -> str:
 
 
 def _choices(field: FieldInfo) -> list[Any]:
-    annotation = field.annotation
-    return list(get_args(annotation)) if get_origin(annotation) is Literal else []
+    forms = _forms(field.annotation)
+    if any(get_origin(form) is not Literal for form in forms):
+        return []
+    return [choice for form in forms for choice in get_args(form)]
 
 
 def _one_line(text: str) -> str:
