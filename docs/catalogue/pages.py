@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from docs.catalogue.examples import COLUMNS, NOW, evaluated, rows
 from docs.catalogue.sections import section, table, wrapped
 from docs.catalogue.template import families, filled
+from dq_dagster.metrics.meanings.definitions import DEFINITIONS
 from dq_dagster.rules.catalogue import RULE_TYPES
 from dq_dagster.rules.documentation import Documentation
 
@@ -35,6 +36,7 @@ def rules_page(session: SparkSession) -> str:
     parts = {
         "overview": _overview(),
         "example table": _example_table(),
+        "meanings": _meanings(),
         "now": f"{NOW:%Y-%m-%d %H:%M} UTC",
     }
     return f"{_GENERATED}\n{filled(parts, lambda kind: section(kind, examples[kind]))}"
@@ -60,6 +62,11 @@ def _overview() -> str:
         for kind in kinds
     ]
     return table(["Type", "What must hold"], rows)
+
+
+def _meanings() -> str:
+    rows = [[f"`{name}`", about.text, about.fits] for name, about in DEFINITIONS.items()]
+    return table(["Meaning", "Valid is", "Besides strings, for"], rows)
 
 
 def _example_table() -> str:
