@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from dq_dagster.integration.readers import Files as Files
     from dq_dagster.integration.readers import Table as Table
     from dq_dagster.integration.spark_io_manager import SparkIOManager as SparkIOManager
+    from dq_dagster.judging.evidence import Evidence as Evidence
+    from dq_dagster.judging.judgement import Judgement as Judgement
     from dq_dagster.judging.status import Status as Status
+    from dq_dagster.metrics.conditions import ValueSql as ValueSql
+    from dq_dagster.metrics.python_call import CallContext as CallContext
     from dq_dagster.rules.aggregate_expectation import (
         AggregateExpectation as AggregateExpectation,
     )
@@ -33,6 +37,10 @@ if TYPE_CHECKING:
     from dq_dagster.rules.column_meaning import ColumnValidMeaning as ColumnValidMeaning
     from dq_dagster.rules.column_patterns import ColumnValuesMatch as ColumnValuesMatch
     from dq_dagster.rules.column_patterns import ColumnValuesNotMatch as ColumnValuesNotMatch
+    from dq_dagster.rules.column_references import (
+        ColumnValuesInReference as ColumnValuesInReference,
+    )
+    from dq_dagster.rules.column_rule import ColumnRule as ColumnRule
     from dq_dagster.rules.column_sets import ColumnValuesInSet as ColumnValuesInSet
     from dq_dagster.rules.column_sets import ColumnValuesNotInSet as ColumnValuesNotInSet
     from dq_dagster.rules.column_statistics import ColumnAvgInRange as ColumnAvgInRange
@@ -47,13 +55,20 @@ if TYPE_CHECKING:
         ColumnValueLengthsInRange as ColumnValueLengthsInRange,
     )
     from dq_dagster.rules.column_value_ranges import ColumnValuesInRange as ColumnValuesInRange
+    from dq_dagster.rules.column_value_rule import ColumnValueRule as ColumnValueRule
+    from dq_dagster.rules.compare_metrics import CompareMetrics as CompareMetrics
     from dq_dagster.rules.dataset_counts import ColumnCountInRange as ColumnCountInRange
     from dq_dagster.rules.dataset_counts import RecordCountInRange as RecordCountInRange
     from dq_dagster.rules.file_size import FileSizeInRange as FileSizeInRange
     from dq_dagster.rules.json_schema import json_schema as json_schema
     from dq_dagster.rules.meaning import Meaning as Meaning
+    from dq_dagster.rules.metric_rule import MetricInRange as MetricInRange
+    from dq_dagster.rules.metric_rule import MetricInSet as MetricInSet
+    from dq_dagster.rules.metric_source import MetricSource as MetricSource
+    from dq_dagster.rules.python_rule import PythonRule as PythonRule
     from dq_dagster.rules.recency import Freshness as Freshness
     from dq_dagster.rules.recency import RowInsertedCountInRange as RowInsertedCountInRange
+    from dq_dagster.rules.reference import Reference as Reference
     from dq_dagster.rules.row_expectation import RowExpectation as RowExpectation
     from dq_dagster.rules.rule import Rule as Rule
     from dq_dagster.rules.schema_rules import SchemaContains as SchemaContains
@@ -73,12 +88,18 @@ _HOMES = {
     "integration.checks": ("build_asset_checks",),
     "integration.readers": ("Files", "Table"),
     "integration.spark_io_manager": ("SparkIOManager",),
+    "judging.evidence": ("Evidence",),
+    "judging.judgement": ("Judgement",),
     "judging.status": ("Status",),
     "rules.aggregate_expectation": ("AggregateExpectation",),
+    "metrics.conditions": ("ValueSql",),
+    "metrics.python_call": ("CallContext",),
     "rules.column_emptiness": ("ColumnEmpty", "ColumnNotEmpty"),
     "rules.column_frequent": ("ColumnMostFrequentInSet", "ColumnTopValuesInSet"),
     "rules.column_meaning": ("ColumnValidMeaning",),
     "rules.column_patterns": ("ColumnValuesMatch", "ColumnValuesNotMatch"),
+    "rules.column_references": ("ColumnValuesInReference",),
+    "rules.column_rule": ("ColumnRule",),
     "rules.column_sets": ("ColumnValuesInSet", "ColumnValuesNotInSet"),
     "rules.column_statistics": (
         "ColumnAvgInRange",
@@ -90,11 +111,17 @@ _HOMES = {
     ),
     "rules.column_uniqueness": ("ColumnUnique", "UniqueKey"),
     "rules.column_value_ranges": ("ColumnValueLengthsInRange", "ColumnValuesInRange"),
+    "rules.column_value_rule": ("ColumnValueRule",),
+    "rules.compare_metrics": ("CompareMetrics",),
     "rules.dataset_counts": ("ColumnCountInRange", "RecordCountInRange"),
     "rules.file_size": ("FileSizeInRange",),
     "rules.json_schema": ("json_schema",),
     "rules.recency": ("Freshness", "RowInsertedCountInRange"),
     "rules.meaning": ("Meaning",),
+    "rules.metric_rule": ("MetricInRange", "MetricInSet"),
+    "rules.metric_source": ("MetricSource",),
+    "rules.python_rule": ("PythonRule",),
+    "rules.reference": ("Reference",),
     "rules.row_expectation": ("RowExpectation",),
     "rules.rule": ("Rule",),
     "rules.schema_rules": ("SchemaContains", "SchemaEquals"),

@@ -93,6 +93,30 @@ class Unmeasurable(RuleFailure):
         )
 
     @classmethod
+    def raised(cls, error: str, text: str) -> Unmeasurable:
+        reason = f"{error}: {text}" if text else error
+        return cls(f"The function raised {reason.removesuffix('.')}.")
+
+    @classmethod
+    def unreadable(cls, what: str, reason: str) -> Unmeasurable:
+        return cls(f"The reference {what} could not be read ({reason.removesuffix('.')}).")
+
+    @classmethod
+    def not_given(cls, asset: str) -> Unmeasurable:
+        return cls(
+            f"The reference asset '{asset}' is not at hand: give its data by "
+            f"references={{'{asset}': ...}}."
+        )
+
+    @classmethod
+    def no_record(cls, metric: str, error: str) -> Unmeasurable:
+        return cls(f"What is on record of '{metric}' could not be read: {error} was raised.")
+
+    @classmethod
+    def no_metadata(cls) -> Unmeasurable:
+        return cls("The metadata of the asset is not at hand: give it by metadata={...}.")
+
+    @classmethod
     def not_bracketed(cls, column: str) -> Unmeasurable:
         return cls(f"The median of '{column}' could not be found: the data changed meanwhile.")
 
@@ -147,6 +171,47 @@ class Misfit(RuleFailure):
     @classmethod
     def wrong_type(cls, what: str, column: str, actual: str, wanted: str) -> Misfit:
         return cls(f"{what} does not fit column '{column}' of type {actual}: it needs {wanted}.")
+
+    @classmethod
+    def incomparable(
+        cls, column: str, actual: str, other: str, other_type: str, place: str
+    ) -> Misfit:
+        return cls(
+            f"Column '{column}' of type {actual} can not be compared with '{other}' of type "
+            f"{other_type} of {place}; bring both to one type."
+        )
+
+    @classmethod
+    def wrong_answer(cls, described: str) -> Misfit:
+        return cls(
+            f"The function returned something else than expected ({described}): it must return a "
+            "boolean, (status, message), (status, observed, message), or an object with a status "
+            "and a message, where a status is Ok, Warning, Error or Empty."
+        )
+
+    @classmethod
+    def no_entries(cls, metric: str, entry: str) -> Misfit:
+        return cls(f"Metric '{metric}' is a single value, so there is no '{metric}.{entry}'.")
+
+    @classmethod
+    def which_entry(cls, metric: str, entry: str | None, known: Sequence[str]) -> Misfit:
+        names = ", ".join(f"'{metric}.{name}'" for name in known[:20]) or "none"
+        if entry is None:
+            return cls(f"Metric '{metric}' has {len(known)} values; name one of them: {names}.")
+        return cls(f"Metric '{metric}' has no value '{entry}'; there is {names}.")
+
+    @classmethod
+    def no_scalar(cls, metric: str, kind: str) -> Misfit:
+        return cls(f"Metric '{metric}' is neither a number, a text nor a time, but of type {kind}.")
+
+    @classmethod
+    def query_shape(cls, metric: str, found: str) -> Misfit:
+        return cls(f"The query of metric '{metric}' must give one row, and it gives {found}.")
+
+    @classmethod
+    def no_metadata(cls, entry: str, known: Sequence[str]) -> Misfit:
+        hint = did_you_mean(entry, known) or f" There is {', '.join(known[:20]) or 'none'}."
+        return cls(f"The latest materialization has no metadata '{entry}'.{hint}")
 
     @classmethod
     def wrong_value(cls, value: str, column: str, actual: str) -> Misfit:

@@ -10,9 +10,12 @@ from typing import TypeVar
 
 from dq_dagster.judging.wording import plural
 from dq_dagster.metrics.frequency import FrequencyMetric, Grouping
+from dq_dagster.metrics.lookups import Lookup, ReferenceMembership
 from dq_dagster.metrics.median import ColumnMedian
 from dq_dagster.metrics.metric import Burden, ConditionCount, Metric, RecordCount, RowMetric
+from dq_dagster.metrics.python_call import PythonCall
 from dq_dagster.metrics.slices import UNDIVIDED, Cut, finest
+from dq_dagster.metrics.sources import MetricElsewhere, PythonMetric, QueryMetric
 from dq_dagster.rules.rule import Rule
 
 _Item = TypeVar("_Item")
@@ -25,6 +28,8 @@ _SMALL_PASS = 60
 # Each grouping multiplies the rows that are shuffled; past this a pass of its own is cheaper.
 _MOST_GROUPINGS = 8
 _MOST_MEDIANS = 20
+# Each reference is one more join of the rows.
+_MOST_LOOKUPS = 8
 
 
 class Kind(Enum):
@@ -32,7 +37,19 @@ class Kind(Enum):
 
     AGGREGATE = "one aggregation over the rows"
     COUNT_VALUES = "one count of values, and of their counts"
+    LOOKUPS = "one join with reference values, then one aggregation"
+    QUERIES = "queries of users, one job each"
+    ELSEWHERE = "passes over the data of other assets"
+    PYTHON = "functions of Python, one call each"
     MEDIANS = "two aggregations: a bracket around each median, then its middle"
+
+
+# What no two metrics can share: each is a query or a call of its own.
+_ONE_BY_ONE: dict[Kind, tuple[type[Metric], ...]] = {
+    Kind.QUERIES: (QueryMetric,),
+    Kind.ELSEWHERE: (MetricElsewhere,),
+    Kind.PYTHON: (PythonCall, PythonMetric),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +106,31 @@ def make_plan(
         also = [RecordCount(), *also]
     for metric in also:
         wanted.setdefault(metric, (Cut(partitioned),))
-    rows = {metric: cuts for metric, cuts in wanted.items() if isinstance(metric, RowMetric)}
+    return Plan(tuple(rules), tuple(wanted), passes_for(wanted), partitioned)
+
+
+def passes_for(wanted: Wanted) -> tuple[Pass, ...]:
+    """The fewest passes that stay fast; metrics that need none are left out."""
+    lookups = {m: cuts for m, cuts in wanted.items() if lookup_of(m) is not None}
+    rows = {m: c for m, c in wanted.items() if isinstance(m, RowMetric) and m not in lookups}
     passes = [
         *_aggregations(rows),
+        *_lookups(lookups),
         *_value_counts({m: c for m, c in wanted.items() if isinstance(m, FrequencyMetric)}),
         *_medians({m: c for m, c in wanted.items() if isinstance(m, ColumnMedian)}),
+        *(
+            step
+            for kind, types in _ONE_BY_ONE.items()
+            for step in _together(kind, {m: c for m, c in wanted.items() if isinstance(m, types)})
+        ),
     ]
-    return Plan(tuple(rules), tuple(wanted), tuple(passes), partitioned)
+    return tuple(passes)
+
+
+def _together(kind: Kind, wanted: Wanted) -> list[Pass]:
+    """Metrics that see the data as a whole, or partition by partition."""
+    undivided = {m: tuple(c for c in cuts if c.dimension is None) for m, cuts in wanted.items()}
+    return [Pass(kind, tuple(metrics), cuts) for cuts, metrics in _alike(undivided).items()]
 
 
 def _apart(metrics: Sequence[RowMetric]) -> list[list[RowMetric]]:
@@ -183,6 +218,27 @@ def _value_counts(wanted: Mapping[FrequencyMetric, tuple[Cut, ...]]) -> list[Pas
         Pass(Kind.COUNT_VALUES, tuple(chain.from_iterable(by_grouping[g] for g in batch)), same)
         for same, groupings in _alike({g: tuple(c) for g, c in cuts.items()}).items()
         for batch in _batches(groupings, max(1, _MOST_GROUPINGS // len(same)))
+    ]
+
+
+def lookup_of(metric: Metric) -> Lookup | None:
+    """What a metric looks up in another dataset, if that is what it does."""
+    condition = metric.condition if isinstance(metric, ConditionCount) else None
+    return condition.lookup if isinstance(condition, ReferenceMembership) else None
+
+
+def _lookups(wanted: Wanted) -> list[Pass]:
+    by_lookup: dict[Lookup, list[Metric]] = {}
+    cuts: dict[Lookup, tuple[Cut, ...]] = {}
+    for metric, its_cuts in wanted.items():
+        lookup = lookup_of(metric)
+        if lookup is not None:
+            by_lookup.setdefault(lookup, []).append(metric)
+            cuts[lookup] = finest([*cuts.get(lookup, ()), *its_cuts])
+    return [
+        Pass(Kind.LOOKUPS, tuple(chain.from_iterable(by_lookup[one] for one in batch)), same)
+        for same, lookups in _alike(cuts).items()
+        for batch in _batches(lookups, _MOST_LOOKUPS)
     ]
 
 

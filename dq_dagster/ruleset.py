@@ -13,6 +13,7 @@ from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.metrics.shape import column_meanings
 from dq_dagster.rules.catalogue import parse_rule
 from dq_dagster.rules.fields import OnEmpty
+from dq_dagster.rules.metric_source import MetricSource, parse_metrics
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.rule import Rule
 from dq_dagster.rules.schema_columns import Columns, fields_of
@@ -30,6 +31,9 @@ class RuleSet(BaseModel):
     """The asset: its definition, its key, or its key as text (``warehouse/orders``)."""
     rules: Sequence[Any] = ()
     """What must hold: rule objects, or the same as dicts."""
+    metrics: Mapping[str, Any] = {}
+    """Metrics that rules call by name: measures such as ``column_avg:amount``, functions, or
+    sources such as ``{query: ...}``."""
     on_empty: OnEmpty = "pass"
     """What a rule with nothing to judge counts as, unless it says otherwise itself."""
     empty_includes_blank: bool = False
@@ -61,10 +65,13 @@ class RuleSet(BaseModel):
         problems: list[Problem] = []
         vocabulary = Vocabulary.read(self.meanings, self.column_meanings, problems)
         vocabulary = vocabulary.beside(self.declared_meanings)
+        declared = parse_metrics(self.metrics, problems)
         parsed = in_terms_of(vocabulary, parse_all(self.rules, problems), problems)
+        parsed = _each(parsed, declared, problems)
         problems += collisions(parsed)
         if problems:
             raise DeclarationError([replace(p, asset=name) for p in problems])
+        self.__dict__["metrics"] = declared
         self.__dict__["rules"] = tuple(
             rule.with_defaults(
                 on_empty=self.on_empty,
@@ -100,6 +107,19 @@ class RuleSet(BaseModel):
     @property
     def enabled_rules(self) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if rule.enabled)
+
+
+def _each(
+    rules: Iterable[Rule], metrics: Mapping[str, MetricSource], problems: list[Problem]
+) -> list[Rule]:
+    """The rules with the metrics they name; what can not be found is added to ``problems``."""
+    found = []
+    for rule in rules:
+        try:
+            found.append(rule.with_metrics(metrics))
+        except DeclarationError as error:
+            problems += error.problems
+    return found
 
 
 def parse_all(rules: Iterable[Rule | Mapping[str, Any]], problems: list[Problem]) -> list[Rule]:

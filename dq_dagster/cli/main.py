@@ -9,6 +9,7 @@ import click
 from dq_dagster.cli.rule_types import rule_types
 from dq_dagster.cli.schema_of import schema_of
 from dq_dagster.cli.trial import trial
+from dq_dagster.rules.catalogue import plugin_problems
 from dq_dagster.rules.json_schema import json_schema
 
 
@@ -24,6 +25,8 @@ main.add_command(schema_of)
 @main.command()
 def schema() -> None:
     """Print the JSON Schema of rules files, for editors that complete and check YAML."""
+    for problem in plugin_problems():
+        click.echo(f"Left out: {problem}", err=True)
     click.echo(json.dumps(json_schema(), indent=2))
 
 

@@ -23,8 +23,8 @@ def schema_of(path: str, kind: str, options: tuple[str, ...]) -> None:
     PATH is a file, a folder, or a URI that Spark can read.
     """
     # Here, since other commands need neither Dagster nor Spark.
-    from dq_dagster.integration.readers import absolute
     from dq_dagster.spark import schemas
+    from dq_dagster.spark.paths import absolute
     from dq_dagster.spark.session import current_session
 
     settings = dict(_setting(option) for option in options)

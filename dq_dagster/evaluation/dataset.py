@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.evaluation.measurements import Measurements
-from dq_dagster.metrics.slices import Slice
+from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.metric import RecordCount
+from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan import Plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.spark.columns import Table
@@ -18,6 +20,7 @@ from dq_dagster.spark.quoting import text
 from dq_dagster.spark.session import session_zone
 from dq_dagster.spark.slicing import Division
 from dq_dagster.spark.steps import run
+from dq_dagster.spark.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,21 +36,34 @@ class Dataset:
 
     @classmethod
     def of(
-        cls, data: Any, rules: Sequence[Rule], *, partition_by: str | None, now: datetime
+        cls,
+        data: Any,
+        rules: Sequence[Rule],
+        *,
+        partition_by: str | None,
+        now: datetime,
+        around: Surroundings,
     ) -> Dataset:
         frame = as_spark(data)
-        table = Table(frame.schema, now)
+        table = Table(frame.schema, now, around)
         dimensions = [name for rule in rules for name in rule.dimensions]
         division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
         return cls(frame, table, division)
 
-    def measure(self, plan: Plan) -> Measurements:
-        """Runs the plan's passes."""
+    def measure(self, plan: Plan, partitions: Sequence[str] | None = None) -> Measurements:
+        """Runs the plan's passes; without a list, the partitions are those that have rows."""
         found = outside_rows(plan.metrics, self.frame, self.division)
+        known = self.table.surroundings.known(plan.metrics)
+        found |= {metric: Measured.of_all(metric, value) for metric, value in known.items()}
+        division = self.division
         for step in plan.passes:
-            found |= run(step, self.frame, self.table, self.division)
+            if plan.partitioned and not division.partitions and RecordCount() in found:
+                keys = _asked(partitions, found[RecordCount()])
+                division = replace(division, partitions=keys)
+            found |= run(step, self.frame, self.table, division)
+        keys = _asked(partitions, found[RecordCount()]) if plan.partitioned else ()
         zone = session_zone(self.frame.sparkSession)
-        return Measurements(found, zone, self.table.now, self.division.problems)
+        return Measurements(found, zone, self.table.now, keys, division.problems)
 
     def only(self, partitions: Sequence[str]) -> Dataset:
         """The rows of these partitions."""
@@ -64,3 +80,10 @@ class Dataset:
         if any(part.group is None for part in groups):
             other = f"{other} AND {key} IS NOT NULL"
         return replace(kept, frame=kept.frame.where(other))
+
+
+def _asked(partitions: Sequence[str] | None, rows: Measured) -> tuple[str, ...]:
+    """The partitions to judge: those asked for, else all that have rows."""
+    if partitions is not None:
+        return tuple(dict.fromkeys(partitions))
+    return tuple(sorted(str(part.partition) for part in rows.slices(Cut(partitioned=True))))

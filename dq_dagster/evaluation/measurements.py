@@ -23,12 +23,8 @@ class Measurements:
     metrics: Mapping[Metric, Measured]
     zone: tzinfo
     now: datetime
+    partitions: tuple[str, ...] = ()
     problems: Mapping[str, RuleFailure] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> Measured:
-        """How many rows there are."""
-        return self.metrics[RecordCount()]
 
     def evidence(self, rule: Rule, part: Slice) -> Evidence:
         """What a rule needs to be judged on one slice."""
@@ -39,8 +35,8 @@ class Measurements:
         return self._evidence({m: self.metrics[m].value_of(parts) for m in metrics_of(rule)})
 
     def divided(self, rule: Rule, cut: Cut) -> bool:
-        """Whether a rule's rows were divided that way."""
-        return any(one.refines(cut) for one in self.metrics[RecordCount(where=rule.where)].cuts)
+        """Whether all that a rule needs was measured for the parts of that cut."""
+        return all(self.metrics[metric].covers(cut) for metric in metrics_of(rule))
 
     def groups(self, rule: Rule, cut: Cut) -> list[Slice]:
         """The groups that have rows, in the order of their names."""

@@ -15,7 +15,7 @@ from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.metrics.metric import RecordCount
-from dq_dagster.metrics.slices import WHOLE, Cut, Slice
+from dq_dagster.metrics.slices import WHOLE, Slice
 from dq_dagster.plan import Plan, make_plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
@@ -37,13 +37,18 @@ def evaluate(
     partition_by: str | None = None,
     partitions: Sequence[str] | None = None,
     now: datetime | None = None,
+    references: Mapping[str, Any] | None = None,
+    recorded: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> Evaluation:
     """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved.
 
     ``partition_by`` is a column or an SQL expression whose text form is a row's partition; rules
     are then judged by their ``scope``, on each of ``partitions`` (by default all that occur) and
     on the whole dataset. ``now`` is the time that ages are counted from; without a zone it is
-    meant in UTC.
+    meant in UTC. ``references`` holds the data of other assets that rules look at, by asset key;
+    ``recorded`` the values of metrics that are not measured now, by metric key; ``metadata`` that
+    of the asset's latest materialization. Those of other assets are in mappings under their keys.
     """
     rule_set = _rule_set(rules)
     if partitions is not None and partition_by is None:
@@ -51,16 +56,24 @@ def evaluate(
     plan = make_plan(rule_set.enabled_rules, partitioned=partition_by is not None)
     # Here, so that declaring rules needs no Spark.
     from dq_dagster.evaluation.dataset import Dataset
+    from dq_dagster.spark.surroundings import Surroundings
 
-    dataset = Dataset.of(data, plan.rules, partition_by=partition_by, now=_moment(now))
+    around = Surroundings(
+        asset=rule_set.asset_name,
+        references={} if references is None else references,
+        recorded={} if recorded is None else recorded,
+        metadata=metadata,
+    )
+    dataset = Dataset.of(
+        data, plan.rules, partition_by=partition_by, now=_moment(now), around=around
+    )
     if partitions is not None and not _needs_whole(plan):
         dataset = dataset.only(partitions)
-    found = dataset.measure(plan)
-    keys = _partitions(found, partitions) if plan.partitioned else []
+    found = dataset.measure(plan, partitions)
     outcomes = [
         _outcome(rule, part, found, dataset)
         for rule in plan.rules
-        for part in _slices(rule, keys, partitioned=plan.partitioned)
+        for part in _slices(rule, found.partitions, partitioned=plan.partitioned)
     ]
     return Evaluation(tuple(outcomes), plan)
 
@@ -87,13 +100,6 @@ def _moment(now: datetime | None) -> datetime:
 
 def _needs_whole(plan: Plan) -> bool:
     return any(rule.scope != "partitions" for rule in plan.rules)
-
-
-def _partitions(found: Measurements, asked: Sequence[str] | None) -> list[str]:
-    """The partitions to judge: those asked for, else all that have rows."""
-    if asked is not None:
-        return list(dict.fromkeys(asked))
-    return sorted(str(part.partition) for part in found.rows.slices(Cut(partitioned=True)))
 
 
 def _slices(rule: Rule, keys: Sequence[str], *, partitioned: bool) -> Iterator[Slice]:

@@ -12,7 +12,9 @@ from dq_dagster.evaluation.run import evaluate
 from dq_dagster.integration.dagster_internals import is_partitioned
 from dq_dagster.integration.declared_schema import with_declared_schema
 from dq_dagster.integration.failures import told
+from dq_dagster.integration.other_assets import OtherAssets, other_assets
 from dq_dagster.integration.readers import Reader, reader_of
+from dq_dagster.integration.records import latest_metadata, recorded_values
 from dq_dagster.integration.results import check_result, check_spec
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.plan import make_plan
@@ -82,7 +84,15 @@ def _outcomes(
     context.log.info("%s: %s", name, plan.headline())
     try:
         _refuse_partitions(rules, key, context)
-        outcomes = list(evaluate(reader.read(context, key), rule_set))
+        outcomes = list(
+            evaluate(
+                reader.read(context, key),
+                rule_set,
+                references=OtherAssets(context, other_assets(rules, key)),
+                recorded=recorded_values(context, key, rules),
+                metadata=latest_metadata(context, key, rules),
+            )
+        )
     except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
         judgement = Judgement.error(told(error, name))
         outcomes = [Outcome.of(rule, judgement) for rule in rules]

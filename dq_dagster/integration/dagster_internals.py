@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import dagster as dg
+from dagster import AssetCheckEvaluation
+from dagster._check import CheckError
+from dagster._core.storage.asset_check_execution_record import (
+    AssetCheckExecutionRecord,
+    AssetCheckExecutionRecordStatus,
+)
 
 if TYPE_CHECKING:
     from dagster._core.execution.context.system import StepExecutionContext
+
+_FINISHED = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
 
 
 def load_asset_value(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
@@ -37,6 +46,41 @@ def asset_metadata(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> 
     """What the asset's definition says; nothing if the job does not know the asset."""
     layer = _step(context).job_def.asset_layer
     return layer.get(key).metadata if layer.has(key) else {}
+
+
+def check_keys_of(
+    context: dg.AssetCheckExecutionContext, key: dg.AssetKey
+) -> list[dg.AssetCheckKey]:
+    """The checks of an asset: those of this job, and of the whole code location where known."""
+    step = _step(context)
+    known = set(step.job_def.asset_layer.asset_graph.asset_check_keys)
+    # A job that was started from its definition, as in tests, belongs to no code location.
+    with suppress(CheckError):
+        known |= set(step.repository_def.asset_graph.asset_check_keys)
+    return sorted(check for check in known if check.asset_key == key)
+
+
+def evaluations_of(
+    instance: dg.DagsterInstance, key: dg.AssetCheckKey, limit: int
+) -> list[tuple[float, AssetCheckEvaluation]]:
+    """The latest evaluations of a check with their times, the newest first.
+
+    Only finished ones: the row of a run that is under way, or was killed, says nothing.
+    """
+    records = instance.event_log_storage.get_asset_check_execution_history(
+        key, limit=limit, status=_FINISHED
+    )
+    return [
+        (record.event.timestamp, evaluation)
+        for record in records
+        if record.event is not None
+        and isinstance(evaluation := _evaluation(record), AssetCheckEvaluation)
+    ]
+
+
+def _evaluation(record: AssetCheckExecutionRecord) -> object:
+    event = record.event.dagster_event if record.event else None
+    return event.event_specific_data if event else None
 
 
 def _step(context: dg.AssetCheckExecutionContext) -> StepExecutionContext:

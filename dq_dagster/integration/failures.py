@@ -7,13 +7,7 @@ import re
 import dagster as dg
 
 from dq_dagster.errors import DqError, UnreadableData
-
-_SECRETS = (
-    (re.compile(r"(?i)\b(password|passwd|pwd|secret|token|access_?key|api_?key)\b\s*[=:]\s*\S+"),
-     r"\1=***"),
-    (re.compile(r"(\w+://[^:/\s]+):[^@\s]+@"), r"\1:***@"),
-)  # fmt: skip
-_LONGEST = 300
+from dq_dagster.judging.secrets import presentable
 
 
 def told(error: Exception, asset: str) -> DqError:
@@ -30,7 +24,4 @@ def told(error: Exception, asset: str) -> DqError:
 
 def _first_line(text: str) -> str:
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    for pattern, replacement in _SECRETS:
-        line = pattern.sub(replacement, line)
-    line = re.sub(r"\s*SQLSTATE: \w+.*$", "", line)
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return presentable(re.sub(r"\s*SQLSTATE: \w+.*$", "", line))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import dagster as dg
 
 from dq_dagster.errors import DeclarationError
 from dq_dagster.integration.dagster_internals import load_asset_value
+from dq_dagster.spark.paths import absolute
 
 SPARK_RESOURCE = "pyspark"
 
@@ -99,11 +99,6 @@ def reader_of(declared: Any) -> Reader:
     raise DeclarationError.of(
         f"{declared!r} is not a reader: give dq.Table(...), dq.Files(...) or a function."
     )
-
-
-def absolute(path: str) -> str:
-    """A local path from the root: Python and the JVM may have different working directories."""
-    return path if "://" in path else str(Path(path).absolute())
 
 
 def _session(context: dg.AssetCheckExecutionContext, key: str) -> Any:

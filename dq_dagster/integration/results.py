@@ -6,6 +6,8 @@ import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration import metadata
+from dq_dagster.integration.other_assets import asset_key as key_of
+from dq_dagster.integration.other_assets import other_assets
 from dq_dagster.judging.status import Status
 from dq_dagster.rules.rule import Rule
 
@@ -36,6 +38,8 @@ def check_spec(rule: Rule, asset_key: dg.AssetKey) -> dg.AssetCheckSpec:
     return dg.AssetCheckSpec(
         name=rule.check_name,
         asset=asset_key,
+        # Where one run builds both, what a rule looks at is there before the check.
+        additional_deps=[key_of(name) for name in other_assets([rule], asset_key)],
         description=rule.summary(),
         blocking=rule.blocking,
         metadata={key: value for key, value in entries.items() if value},

@@ -10,9 +10,9 @@ import dagster as dg
 from pydantic import Field
 
 from dq_dagster.errors import UnreadableData
-from dq_dagster.integration.readers import absolute
 from dq_dagster.spark.frames import as_spark
 from dq_dagster.spark.java import ensure_java
+from dq_dagster.spark.paths import absolute
 
 
 class SparkIOManager(dg.ConfigurableIOManager):

@@ -129,6 +129,23 @@ class NotValid(ValueCondition):
 
 
 @dataclass(frozen=True, slots=True)
+class ValueSql(ValueCondition):
+    """An SQL predicate about the column's value, which it calls ``{value}``.
+
+    Made for rules in plugins: ``ValueSql(column, blank, "weekday({value}) > 4", types=("date",))``
+    is true for the days of a weekend. Where the predicate is unknown (NULL) it is false. With
+    ``types``, a column of any other type is an Error that says so.
+    """
+
+    sql: str
+    types: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return self._key("sql", self.sql)
+
+
+@dataclass(frozen=True, slots=True)
 class RowBreaks(Condition):
     """A row predicate in SQL does not hold; ``null_breaks`` says what an unknown answer means."""
 

@@ -32,6 +32,13 @@ class Measured:
         """A metric that is the same for every part of the data."""
         return cls(metric, {}, (), state)
 
+    def covers(self, cut: Cut) -> bool:
+        """Whether the parts of that cut have states of their own, or all the same one."""
+        if not self.cuts:
+            return True
+        mergeable = getattr(self.metric, "mergeable", False)
+        return cut in self.cuts or (mergeable and any(one.refines(cut) for one in self.cuts))
+
     def slices(self, cut: Cut) -> list[Slice]:
         """The parts of a cut that have rows."""
         return list(self.by_part(cut))

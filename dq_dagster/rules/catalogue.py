@@ -11,6 +11,7 @@ from dq_dagster.rules.column_emptiness import ColumnEmpty, ColumnNotEmpty
 from dq_dagster.rules.column_frequent import ColumnMostFrequentInSet, ColumnTopValuesInSet
 from dq_dagster.rules.column_meaning import ColumnValidMeaning
 from dq_dagster.rules.column_patterns import ColumnValuesMatch, ColumnValuesNotMatch
+from dq_dagster.rules.column_references import ColumnValuesInReference
 from dq_dagster.rules.column_sets import ColumnValuesInSet, ColumnValuesNotInSet
 from dq_dagster.rules.column_statistics import (
     ColumnAvgInRange,
@@ -22,9 +23,13 @@ from dq_dagster.rules.column_statistics import (
 )
 from dq_dagster.rules.column_uniqueness import ColumnUnique, UniqueKey
 from dq_dagster.rules.column_value_ranges import ColumnValueLengthsInRange, ColumnValuesInRange
+from dq_dagster.rules.compare_metrics import CompareMetrics
 from dq_dagster.rules.dataset_counts import ColumnCountInRange, RecordCountInRange
 from dq_dagster.rules.file_size import FileSizeInRange
+from dq_dagster.rules.metric_rule import MetricInRange, MetricInSet
+from dq_dagster.rules.plugins import plugins, type_name
 from dq_dagster.rules.problems import label_of
+from dq_dagster.rules.python_rule import PythonRule
 from dq_dagster.rules.recency import Freshness, RowInsertedCountInRange
 from dq_dagster.rules.row_expectation import RowExpectation
 from dq_dagster.rules.rule import Rule
@@ -50,6 +55,7 @@ BUILT_IN: tuple[type[Rule], ...] = (
     ColumnTopValuesInSet,
     ColumnMostFrequentInSet,
     ColumnValidMeaning,
+    ColumnValuesInReference,
     RecordCountInRange,
     ColumnCountInRange,
     FileSizeInRange,
@@ -57,16 +63,31 @@ BUILT_IN: tuple[type[Rule], ...] = (
     SchemaContains,
     Freshness,
     RowInsertedCountInRange,
+    MetricInRange,
+    MetricInSet,
+    CompareMetrics,
     RowExpectation,
     AggregateExpectation,
+    PythonRule,
 )
 
 
-def type_name(rule: type[Rule]) -> str:
-    return str(rule.model_fields["type"].default)
-
-
 RULE_TYPES: Mapping[str, type[Rule]] = {type_name(rule): rule for rule in BUILT_IN}
+
+
+def rule_types() -> Mapping[str, type[Rule]]:
+    """The built-in types and those of plugins, but for plugins that can not be used."""
+    found = plugins(frozenset(RULE_TYPES))
+    return {
+        kind: rule
+        for kind, rule in {**RULE_TYPES, **found.types}.items()
+        if kind not in found.problems
+    }
+
+
+def plugin_problems() -> tuple[str, ...]:
+    """What is wrong with plugins that are installed here; each is told once."""
+    return tuple(dict.fromkeys(plugins(frozenset(RULE_TYPES)).problems.values()))
 
 
 def parse_rule(data: Rule | Mapping[str, Any]) -> Rule:
@@ -79,11 +100,20 @@ def parse_rule(data: Rule | Mapping[str, Any]) -> Rule:
     if not isinstance(kind, str):
         # Some write the type as the key of its fields.
         meant = next(
-            (f" Write 'type: {key}' beside its fields." for key in data if key in RULE_TYPES), ""
+            (f" Write 'type: {key}' beside its fields." for key in data if key in rule_types()), ""
         )
         raise DeclarationError([Problem(f"field 'type' is missing.{meant}", rule=label_of(data))])
-    model = RULE_TYPES.get(kind)
+    model = rule_types().get(kind)
     if model is None:
-        hint = did_you_mean(kind, RULE_TYPES) or f" Known types: {', '.join(RULE_TYPES)}."
-        raise DeclarationError([Problem(f"unknown type '{kind}'.{hint}", rule=label_of(data))])
+        raise DeclarationError([Problem(_unknown(kind), rule=label_of(data))])
     return model(**{str(key): value for key, value in data.items()})
+
+
+def _unknown(kind: str) -> str:
+    """Why there is no such type: its plugin is broken, or nobody has it."""
+    problems = plugins(frozenset(RULE_TYPES)).problems
+    if kind in problems:
+        return problems[kind]
+    known = rule_types()
+    hint = did_you_mean(kind, known) or f" Known types: {', '.join(known)}."
+    return " ".join([f"unknown type '{kind}'.{hint}", *plugin_problems()])

@@ -12,7 +12,7 @@ from dq_dagster.judging.wording import share
 from dq_dagster.metrics.conditions import Condition
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.column_rule import ColumnRule
-from dq_dagster.rules.threshold import ALL, AtLeast, EitherThreshold, required, tolerated
+from dq_dagster.rules.threshold import ALL, EitherThreshold, leniency, on_bad_rows
 
 
 class ColumnThresholdRule(ColumnRule):
@@ -28,20 +28,11 @@ class ColumnThresholdRule(ColumnRule):
 
     def verdict_on(self, bad: int, values: int) -> tuple[Status, str, dict[str, Amount]]:
         """The status of so many bad values, the threshold in words, and its bounds."""
-        if isinstance(self.threshold, AtLeast):
-            requirement = required(self.threshold)
-            good = values - bad
-            return requirement.judge(good, values), requirement.words(), requirement.given()
-        limit = tolerated(self.threshold)
-        return limit.judge(bad, values), limit.words(), limit.given()
+        return on_bad_rows(self.threshold, bad, values)
 
     def leniency(self) -> str:
         """How the threshold reads at the end of a demand."""
-        if self.threshold == ALL:
-            return ""
-        if isinstance(self.threshold, AtLeast):
-            return f" ({required(self.threshold).words()})"
-        return f" (exceptions: {tolerated(self.threshold).words()})"
+        return leniency(self.threshold)
 
 
 class ColumnValueRule(ColumnThresholdRule):

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from dq_dagster.rules.catalogue import RULE_TYPES
+from dq_dagster.rules.catalogue import rule_types
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -14,11 +14,12 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def json_schema() -> dict[str, Any]:
     """The schema of a rules file: one asset with its rules, or a list of such under ``assets``."""
     definitions: dict[str, Any] = {}
-    for kind, model in RULE_TYPES.items():
+    types = rule_types()
+    for kind, model in types.items():
         schema = TypeAdapter(model).json_schema(ref_template="#/$defs/{model}")
         definitions |= schema.pop("$defs", {})
         definitions[kind] = _requiring_type(schema, kind)
-    definitions["rule"] = {"oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in RULE_TYPES]}
+    definitions["rule"] = {"oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in types]}
     definitions["rule_set"] = _rule_set()
     return {
         "$schema": _DIALECT,
@@ -41,6 +42,13 @@ def _rule_set() -> dict[str, Any]:
         "required": ["asset", "rules"],
         "properties": {
             "asset": {"type": "string", "description": "The asset's key, such as warehouse/orders"},
+            "metrics": {
+                "type": "object",
+                "description": "Metrics that rules call by name",
+                "additionalProperties": {
+                    "oneOf": [{"type": "string"}, {"$ref": "#/$defs/MetricSource"}]
+                },
+            },
             "on_empty": {"enum": ["pass", "warn", "error"], "default": "pass"},
             "empty_includes_blank": {"type": "boolean", "default": False},
             "declared_schema": {

@@ -41,8 +41,12 @@ def label_of(data: Mapping[str, Any], model: type[BaseModel] | None = None) -> s
 def _specific(details: list[ErrorDetails]) -> list[ErrorDetails]:
     """Of the several complaints about one field of a union type, the first says enough."""
     seen: dict[tuple[str | int, ...], ErrorDetails] = {}
+    strange = {d["loc"][:1] for d in details if d["type"] == "extra_forbidden"}
     for detail in details:
         field = detail["loc"][:1]
+        if field in strange and len(detail["loc"]) == 2 and _is_type_tag(detail["loc"][1]):
+            # Another member of the union, which was not the one that the author had in mind.
+            continue
         key = detail["loc"] if detail["type"] == "extra_forbidden" else field
         seen.setdefault(key, detail)
     return list(seen.values())
@@ -72,22 +76,23 @@ def _is_type_tag(part: str | int) -> bool:
 
 _UNION_MEMBERS = {
     "int", "float", "decimal", "str", "bool", "date", "datetime",
-    "AtMost", "AtLeast", "all", "Meaning",
+    "AtMost", "AtLeast", "all", "Meaning", "MetricSource", "callable",
 }  # fmt: skip
 
 
 def _known_fields(model: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
     """The fields of the model that the unknown one was written into."""
-    nested = [part for part in location[:-1] if isinstance(part, str)]
-    for candidate in _nested_models(model):
-        if candidate.__name__ in nested:
-            return list(candidate.model_fields)
-    return list(model.model_fields)
+    if len(location) == 1 or str(location[0]) not in model.model_fields:
+        return list(model.model_fields)
+    candidates = _nested_models(model.model_fields[str(location[0])].annotation)
+    # Of a union, pydantic puts the name of the member that was meant into the location.
+    meant = [candidate for candidate in candidates if candidate.__name__ in location] or candidates
+    return list(meant[0].model_fields) if meant else list(model.model_fields)
 
 
-def _nested_models(model: type[BaseModel]) -> list[type[BaseModel]]:
+def _nested_models(annotation: Any) -> list[type[BaseModel]]:
     found: list[type[BaseModel]] = []
-    pending: list[Any] = [field.annotation for field in model.model_fields.values()]
+    pending: list[Any] = [annotation]
     while pending:
         annotation = pending.pop()
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -95,10 +96,19 @@ class Rule(BaseModel):
         """
         return self
 
+    def with_metrics(self, metrics: Mapping[str, Any]) -> Self:
+        """The same rule, with what it calls by the name of a declared metric filled in."""
+        return self
+
     @property
     def check_name(self) -> str:
         """The name of the Dagster check this rule becomes."""
         return check_name(self.name)
+
+    @property
+    def other_assets(self) -> tuple[str, ...]:
+        """The keys of the assets, beside its own, whose data the rule looks at."""
+        return ()
 
     @abstractmethod
     def metrics(self) -> tuple[Metric, ...]:

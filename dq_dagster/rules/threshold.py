@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag, model_validator
 
-from dq_dagster.judging.thresholds import Limit, Requirement
+from dq_dagster.judging.status import Status
+from dq_dagster.judging.thresholds import Amount, Limit, Requirement
 from dq_dagster.rules.fields import Number
 
 ALL: Literal["all"] = "all"
@@ -118,3 +119,24 @@ def required(threshold: RequirementThreshold) -> Requirement:
     if isinstance(threshold, AtLeast):
         return threshold.requirement
     return Requirement("proportion", min=1)
+
+
+def on_bad_rows(
+    threshold: EitherThreshold, bad: int, considered: int
+) -> tuple[Status, str, dict[str, Amount]]:
+    """The verdict on so many bad rows, what was allowed or required in words, and the bounds."""
+    if isinstance(threshold, AtLeast):
+        requirement = required(threshold)
+        good = considered - bad
+        return requirement.judge(good, considered), requirement.words(), requirement.given()
+    limit = tolerated(threshold)
+    return limit.judge(bad, considered), limit.words(), limit.given()
+
+
+def leniency(threshold: EitherThreshold) -> str:
+    """How a threshold reads at the end of a demand."""
+    if threshold == ALL:
+        return ""
+    if isinstance(threshold, AtLeast):
+        return f" ({required(threshold).words()})"
+    return f" (exceptions: {tolerated(threshold).words()})"

@@ -15,6 +15,7 @@ from dq_dagster.sources.yaml_text import LARGEST_FILE, Located, plain, read_docu
 _FIELDS = (
     "asset",
     "rules",
+    "metrics",
     "on_empty",
     "empty_includes_blank",
     "declared_schema",

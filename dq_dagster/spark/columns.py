@@ -10,6 +10,7 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit
 from dq_dagster.spark.quoting import identifier
+from dq_dagster.spark.surroundings import Surroundings
 from dq_dagster.sql.row_expression import columns_used
 
 NUMBERS = (T.NumericType, T.NullType)
@@ -52,10 +53,11 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The columns that rules can name, and the time that counts as now."""
+    """The columns that rules can name, the time that counts as now, and what lies around."""
 
     schema: T.StructType
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    surroundings: Surroundings = field(default_factory=Surroundings)
 
     def column(self, name: str) -> ColumnRef:
         """The column of that name, or the field of a struct column named by a dotted path."""

@@ -7,6 +7,7 @@ from functools import singledispatch
 
 from pyspark.sql import types as T
 
+from dq_dagster.errors import Misfit
 from dq_dagster.metrics.conditions import (
     Condition,
     HasValue,
@@ -16,6 +17,8 @@ from dq_dagster.metrics.conditions import (
     PatternMatch,
     RowBreaks,
     SetMembership,
+    ValueCondition,
+    ValueSql,
 )
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.rules.regex import whole
@@ -86,6 +89,16 @@ def _(condition: NotValid, table: Table) -> str:
     return f"NOT ({present} AND {valid})"
 
 
+def _(condition: ValueSql, table: Table) -> str:
+    column = table.column(condition.column)
+    fits = column.type_name.partition("(")[0] in condition.types
+    if condition.types and not fits and not isinstance(column.kind, T.NullType):
+        wanted = " or ".join(condition.types)
+        raise Misfit.wrong_type("This condition", column.name, column.type_name, wanted)
+    found = condition.sql.replace("{value}", column.sql)
+    return _on_values(condition, column, f"coalesce(({found}), false)")
+
+
 @predicate.register
 def _(condition: RowBreaks, table: Table) -> str:
     table.require_columns_of(condition.sql)
@@ -102,15 +115,18 @@ def is_blank(column: ColumnRef) -> str:
     return f"trim(BOTH {_BLANKS} FROM {column.sql}) = ''"
 
 
-def _has_blanks(
-    condition: IsEmpty | HasValue | SetMembership | Outside | PatternMatch, column: ColumnRef
-) -> bool:
+def value_or_empty(column: ColumnRef, *, blank_is_empty: bool) -> str:
+    """The column's value, NULL where it is a blank string and those count as empty."""
+    if blank_is_empty and isinstance(column.kind, T.StringType):
+        return f"if({is_blank(column)}, NULL, {column.sql})"
+    return column.sql
+
+
+def _has_blanks(condition: ValueCondition, column: ColumnRef) -> bool:
     return condition.blank_is_empty and isinstance(column.kind, T.StringType)
 
 
-def _on_values(
-    condition: SetMembership | Outside | PatternMatch, column: ColumnRef, found: str
-) -> str:
+def _on_values(condition: ValueCondition, column: ColumnRef, found: str) -> str:
     """Leaves blank strings out where they count as empty; NULLs make no predicate true."""
     guards = [f"NOT {is_blank(column)}"] if _has_blanks(condition, column) else []
     # "NOT (false)" would be true for NULL as well.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,8 @@ class Division:
     partition: str | None
     dimensions: Mapping[str, str]
     problems: Mapping[str, RuleFailure]
+    # The partitions that are judged, once they are known.
+    partitions: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, table: Table, *, partition_by: str | None, dimensions: Iterable[str]) -> Division:
@@ -72,6 +74,7 @@ class Parts:
     frame: DataFrame
     cuts: tuple[Cut, ...]
     keys: Mapping[str | None, str]
+    partitions: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, frame: DataFrame, cuts: tuple[Cut, ...], division: Division) -> Parts:
@@ -86,7 +89,18 @@ class Parts:
         taken = {name.lower() for name in frame.columns}
         keys = {name: _unused(f"{_PARTITION}_{n}", taken) for n, name in enumerate(sql)}
         columns = [f"{sql[name]} AS {identifier(alias)}" for name, alias in keys.items()]
-        return cls(frame.selectExpr("*", *columns), cuts, keys)
+        return cls(frame.selectExpr("*", *columns), cuts, keys, division.partitions)
+
+    def one_by_one(self) -> Iterator[tuple[Slice, DataFrame]]:
+        """Each partition, and all rows, as frames of their own: for what can not be grouped."""
+        plain = self.frame.drop(*self.keys.values())
+        if UNDIVIDED in self.cuts:
+            yield WHOLE, plain
+        if Cut(partitioned=True) in self.cuts:
+            key = identifier(self.keys[None])
+            for name in self.partitions:
+                rows = self.frame.where(f"{key} = {text(name)}")
+                yield Slice(name), rows.drop(*self.keys.values())
 
     def keys_of(self, cut: Cut) -> list[str]:
         """The columns that tell the parts of a cut apart."""

@@ -12,14 +12,16 @@ from dq_dagster.metrics.median import ColumnMedian
 from dq_dagster.metrics.metric import Metric, RowMetric
 from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan import Kind, Pass
-
-# These tell the others how their metrics are measured.
 from dq_dagster.spark import estimates, recency, text_lengths  # noqa: F401
 from dq_dagster.spark.brackets import MedianSql
+from dq_dagster.spark.elsewhere import measure_elsewhere
 from dq_dagster.spark.failures import told, without_quoting_rows
 from dq_dagster.spark.frequencies import Counting, count_values, counting
+from dq_dagster.spark.lookups import count_lookups
 from dq_dagster.spark.measuring import measure
 from dq_dagster.spark.medians import median_sql, medians
+from dq_dagster.spark.python_calls import call_functions
+from dq_dagster.spark.queries import run_queries
 from dq_dagster.spark.slicing import UNSLICED, Division, Parts
 
 if TYPE_CHECKING:
@@ -99,7 +101,11 @@ def _measured(
 _RUNNERS: dict[Kind, Callable[[Sequence[Metric], Parts, Table], States]] = {
     Kind.AGGREGATE: _aggregate,
     Kind.COUNT_VALUES: _count_values,
+    Kind.LOOKUPS: count_lookups,
     Kind.MEDIANS: _medians,
+    Kind.PYTHON: call_functions,
+    Kind.QUERIES: run_queries,
+    Kind.ELSEWHERE: measure_elsewhere,
 }
 
 

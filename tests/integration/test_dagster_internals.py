@@ -4,17 +4,41 @@ from __future__ import annotations
 
 import inspect
 
+from dagster._core.definitions.assets.graph.asset_graph import AssetGraph  # noqa: TID251
+from dagster._core.definitions.assets.job.asset_layer import AssetLayer  # noqa: TID251
+from dagster._core.events import DagsterEvent  # noqa: TID251
 from dagster._core.execution.context.op_execution_context import OpExecutionContext  # noqa: TID251 (what is watched)
+from dagster._core.execution.context.system import StepExecutionContext  # noqa: TID251
 from dagster._core.execution.plan.inputs import (  # noqa: TID251
     FromLoadableAsset,
     FromStepOutput,
 )
+from dagster._core.storage.asset_check_execution_record import (  # noqa: TID251
+    AssetCheckExecutionRecord,
+    AssetCheckExecutionRecordStatus,
+)
+from dagster._core.storage.event_log.base import EventLogStorage  # noqa: TID251
 
 
 def test_a_step_input_can_be_loaded_by_hand() -> None:
     for source in (FromStepOutput, FromLoadableAsset):
         parameters = list(inspect.signature(source.load_input_object).parameters)
         assert parameters == ["self", "step_context", "input_def"]
+
+
+def test_a_job_knows_its_checks_and_where_it_belongs() -> None:
+    assert hasattr(AssetGraph, "asset_check_keys")
+    assert hasattr(StepExecutionContext, "repository_def")
+    assert "asset_graph" in inspect.signature(AssetLayer).parameters
+
+
+def test_the_history_of_a_check_can_be_read() -> None:
+    history = EventLogStorage.get_asset_check_execution_history
+    assert {"check_key", "limit", "status"} <= set(inspect.signature(history).parameters)
+    assert {"event", "status"} <= set(AssetCheckExecutionRecord._fields)
+    finished = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+    assert len(finished) == 2
+    assert "event_specific_data" in DagsterEvent._fields
 
 
 def test_an_op_context_leads_to_its_step() -> None:

@@ -53,6 +53,11 @@ RULES: dict[str, dict[str, Any]] = {
     "column_values_match": {"pattern": "[a-z]+"},
     "column_values_not_match": {"pattern": "[a-z]+"},
     "column_valid_meaning": {"meaning": "decimal"},
+    "column_values_in_reference": {"reference": {"asset": "ones"}},
+    "metric_in_range": {"metric": "column_avg:n", "min": 0, "max": 10},
+    "metric_in_set": {"metric": "column_max:n", "values": [1.0]},
+    "compare_metrics": {"metric": "column_min:n", "operator": "<=", "other": "column_max:n"},
+    "python": {"function": "tests.rules.functions:fine"},
     "record_count_in_range": {"min": 1},
     "column_count_in_range": {"min": 4, "max": 4},
     "file_size_in_range": {"min": 0},
@@ -95,6 +100,12 @@ EXPECTED: dict[str, list[str]] = {
     "column_values_not_match":       [E,   E,   E,    E,       X,  X,  X],
     # A row without a value is invalid; of numbers, NaN and infinities are no decimals.
     "column_valid_meaning":          [X,   E,   X,    E,       X,  X,  X],
+    "column_values_in_reference":    [E,   E,   E,    E,       X,  X,  X],
+    "metric_in_range":               [E,   E,   E,    E,       X,  X,  X],
+    "metric_in_set":                 [E,   E,   E,    E,       X,  X,  K],
+    "compare_metrics":               [E,   E,   E,    E,       X,  K,  K],
+    # A function decides for itself what to make of nothing.
+    "python":                        [K,   K,   K,    K,       K,  K,  K],
     # A number of rows is always there, and it may be 0.
     "record_count_in_range":         [K,   X,   K,    X,       K,  K,  K],
     "column_count_in_range":         [K,   K,   K,    K,       K,  K,  K],
@@ -152,7 +163,9 @@ def _judge(spark: SparkSession, scenario: str, on_empty: Policy = "pass") -> dic
     rule_set = dq.RuleSet(
         asset="odd", rules=tuple(rules), on_empty=on_empty, empty_includes_blank=blank
     )
-    return {outcome.rule.type: outcome for outcome in dq.evaluate(frame, rule_set, now=NOW)}
+    ones = spark.createDataFrame([(1.0, "a"), (None, None)], "n double, t string")
+    evaluation = dq.evaluate(frame, rule_set, now=NOW, references={"ones": ones})
+    return {outcome.rule.type: outcome for outcome in evaluation}
 
 
 def _rule(kind: str, fields: dict[str, Any], scenario: str) -> dict[str, Any]:

@@ -37,6 +37,23 @@ RULES: list[dq.Rule] = [
         empty_is_valid=True,
     ),
     dq.ColumnValidMeaning(name="mail of dates", columns="day", meaning="email"),
+    dq.ColumnValuesInReference(name="self", columns="id", reference=dq.Reference(asset="data")),
+    dq.ColumnValuesInReference(
+        name="both",
+        columns=["id", "name"],
+        reference=dq.Reference(asset="data"),
+        reference_columns=["id", "name"],
+        where="id > 0",
+    ),
+    dq.ColumnValuesInReference(name="table", columns="id", reference=dq.Reference(table="no_such")),
+    dq.MetricInRange(
+        name="query", metric=dq.MetricSource(query="select sum(id) from {table}"), max=1
+    ),
+    dq.MetricInRange(
+        name="time", metric=dq.MetricSource(query="select max(ts) from {table}"), max="2024-01-01"
+    ),
+    dq.MetricInRange(name="syntax", metric=dq.MetricSource(query="selec {table}"), max=1),
+    dq.PythonRule(name="python", function="tests.rules.functions:fine"),
     dq.RowExpectation(name="division", expectation="10 / id > 1"),
     dq.RowExpectation(name="guarded", expectation="10 / id > 1", where="id <> 0"),
     dq.RowExpectation(name="no context", expectation="make_date(2024, id + 12, 1) IS NULL"),

@@ -1,0 +1,49 @@
+"""The data of assets that rules look at beside the checked one, loaded when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dagster as dg
+
+from dq_dagster.integration.dagster_internals import load_asset_value
+from dq_dagster.integration.failures import told
+from dq_dagster.rules.rule import Rule
+
+
+def asset_key(name: str) -> dg.AssetKey:
+    return dg.AssetKey(name.split("/"))
+
+
+def other_assets(rules: Sequence[Rule], own: dg.AssetKey) -> list[str]:
+    """The assets beside its own that the rules of an asset look at."""
+    named = dict.fromkeys(name for rule in rules for name in rule.other_assets)
+    return [name for name in named if asset_key(name) != own]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherAssets(Mapping[str, Any]):
+    """Loads an asset's value through its own IO manager, inside the step, at each access."""
+
+    context: dg.AssetCheckExecutionContext
+    names: Sequence[str]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.names:
+            raise KeyError(name)
+        try:
+            return load_asset_value(self.context, asset_key(name))
+        except Exception as error:  # noqa: BLE001 (told without secrets; only its rules fail)
+            raise told(error, name) from None
+
+    def __contains__(self, name: object) -> bool:
+        # Not what a mapping inherits, which would load the value.
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)

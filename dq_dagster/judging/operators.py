@@ -1,0 +1,72 @@
+"""Comparing two observed values: numbers by size, everything else by the alphabet."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+from dq_dagster.metrics.single import Single, rounded
+
+Operator: TypeAlias = Literal["<", "<=", "=", "!=", ">=", ">"]
+
+_HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+_WORDS: Mapping[str, str] = {
+    "<": "less than",
+    "<=": "at most",
+    "=": "equal to",
+    "!=": "different from",
+    ">=": "at least",
+    ">": "greater than",
+}
+
+
+def holds(left: Any, sign: Operator, right: Any) -> bool:
+    """Whether the comparison is true. Neither value is None or NaN."""
+    return bool(_HOLDS[sign](*_alike(left, right)))
+
+
+def words(sign: Operator) -> str:
+    return _WORDS[sign]
+
+
+def _alike(left: Any, right: Any) -> tuple[Any, Any]:
+    if _is_number(left) and _is_number(right):
+        return _numbers(left, right)
+    if type(left) is type(right) and isinstance(left, date) and _zoned(left) == _zoned(right):
+        return left, right
+    return _text(left), _text(right)
+
+
+def _numbers(left: Any, right: Any) -> tuple[Any, Any]:
+    """Python compares numbers exactly; only what a float column rounded is rounded likewise."""
+    if isinstance(left, Single) or isinstance(right, Single):
+        return rounded(float(left)), rounded(float(right))
+    if isinstance(left, float) and isinstance(right, Decimal):
+        return left, float(right)
+    if isinstance(left, Decimal) and isinstance(right, float):
+        return float(left), right
+    return left, right
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _zoned(value: date) -> bool:
+    return isinstance(value, datetime) and value.tzinfo is not None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.isoformat(" ") if isinstance(value, datetime) else str(value)

@@ -1,0 +1,28 @@
+"""A rule type of its own: a typed declaration, an SQL predicate, and a sentence."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import dq_dagster as dq
+
+
+class ColumnDatesOnWeekdays(dq.ColumnValueRule):
+    """Every date of each column is a Monday to Friday, up to ``threshold``."""
+
+    type: Literal["column_dates_on_weekdays"] = "column_dates_on_weekdays"
+    saturday_counts: bool = False
+    """Whether Saturday is a weekday too."""
+
+    def bad_value(self, column: str) -> dq.ValueSql:
+        # Spark's weekday() is 0 on Monday and 6 on Sunday.
+        last = 5 if self.saturday_counts else 4
+        types = ("date", "timestamp", "timestamp_ntz")
+        return dq.ValueSql(column, self.blank_is_empty, f"weekday({{value}}) > {last}", types)
+
+    def fault(self, bad: int) -> str:
+        return f"{'falls' if bad == 1 else 'fall'} on a weekend"
+
+    def demand(self) -> str:
+        names = ", ".join(f"'{column}'" for column in self.columns)
+        return f"Every date of {names} is a weekday{self.leniency()}."
