@@ -235,6 +235,13 @@ class Misfit(RuleFailure):
         )
 
     @classmethod
+    def no_groups(cls, kind: str) -> Misfit:
+        return cls(
+            f"This rule of type {kind} can not be broken down by group: what it measures is "
+            "known for all rows together only."
+        )
+
+    @classmethod
     def not_a_condition(cls, sql: str, kind: str) -> Misfit:
         return cls(f"'{sql}' is of type {kind}; an expectation must be true or false.")
 

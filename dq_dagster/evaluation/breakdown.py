@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dq_dagster.errors import RuleFailure, TooManyParts
+from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
@@ -78,8 +78,10 @@ def _groups(
     if dimension in found.problems:
         raise found.problems[dimension]
     cut = Cut(base.partition is not None, dimension)
-    if not found.divided(rule, cut):
+    if not found.counted(rule, cut):
         raise TooManyParts.by([dimension])
+    if not found.divided(rule, cut):
+        raise Misfit.no_groups(rule.type)
     parts = [part for part in found.groups(rule, cut) if part.partition == base.partition]
     groups = {part: _group(rule, found.evidence(rule, part), part.group) for part in parts}
     ranked = sorted(parts, key=lambda part: (-groups[part].impact, -groups[part].rows))

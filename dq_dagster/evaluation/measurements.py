@@ -34,6 +34,10 @@ class Measurements:
         """The same for several groups together; only for metrics whose states merge."""
         return self._evidence({m: self.metrics[m].value_of(parts) for m in metrics_of(rule)})
 
+    def counted(self, rule: Rule, cut: Cut) -> bool:
+        """Whether the rows of each part of that cut were counted."""
+        return self.metrics[RecordCount(where=rule.where)].covers(cut)
+
     def divided(self, rule: Rule, cut: Cut) -> bool:
         """Whether all that a rule needs was measured for the parts of that cut."""
         return all(self.metrics[metric].covers(cut) for metric in metrics_of(rule))

@@ -20,13 +20,15 @@ from pydantic.json_schema import SkipJsonSchema
 from dq_dagster.errors import Problem, did_you_mean
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import MetadataMetric, PythonMetric, QueryMetric
+from dq_dagster.metrics.sql_aggregate import SqlAggregate
+from dq_dagster.rules.fields import AggregateSql
 from dq_dagster.rules.measures import COLUMNS, MEASURES, checked, is_measure, measure
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.python_function import PythonFunction, function_at, path_of, refuse_misfit
 from dq_dagster.rules.reference import AnyAsset
 
 TABLE = "{table}"
-_FORMS = ("measure", "query", "python", "metadata")
+_FORMS = ("measure", "sql", "query", "python", "metadata")
 
 
 def _reads_the_data(query: str) -> str:
@@ -45,7 +47,7 @@ MetricName: TypeAlias = Annotated[str, Field(pattern=r"^\w+$"), AfterValidator(_
 
 
 class MetricSource(BaseModel):
-    """One of ``measure``, ``query``, ``python`` and ``metadata``; a text stands for a measure.
+    """One of ``measure``, ``sql``, ``query``, ``python`` and ``metadata``; a text is a measure.
 
     Queries and functions are run as they are: only declare those that you trust.
     """
@@ -56,6 +58,8 @@ class MetricSource(BaseModel):
     """What the metric is called in messages and on record."""
     measure: Annotated[str, AfterValidator(checked)] | None = None
     """A measure of the rows, such as ``column_avg:amount`` or ``record_count``."""
+    sql: AggregateSql | None = None
+    """An expression over aggregates of the rows, such as ``sum(amount) / count(*)``."""
     query: Annotated[str, AfterValidator(_reads_the_data)] | None = None
     """A query in SQL with one row, over the data as ``{table}``."""
     python: PythonFunction | None = None
@@ -99,7 +103,7 @@ class MetricSource(BaseModel):
             return path_of(self.python)
         if self.metadata is not None:
             return f"metadata:{self.metadata}"
-        return self.measure or " ".join((self.query or "").split())
+        return self.measure or " ".join((self.sql or self.query or "").split())
 
     def metric(
         self, *, blank_is_empty: bool, where: str | None, asset: str | None = None
@@ -108,6 +112,8 @@ class MetricSource(BaseModel):
         label = self.name or self._unnamed
         if self.measure is not None:
             return measure(self.measure, blank_is_empty=blank_is_empty, where=where)
+        if self.sql is not None:
+            return SqlAggregate(self.sql, where=where)
         if self.query is not None:
             return QueryMetric(label, self.column, self.query, where=where)
         if self.python is not None:

@@ -85,7 +85,8 @@ NEEDED = "the name of a meaning, or one such as {values: [a, b]}, is needed."
         ),
         (
             {"values": ["a"], "match": "loosely"},
-            "field 'meaning.match': input should be 'exact', 'ignore_case' or 'ignore_accents'.",
+            "field 'meaning.match': 'exact', 'ignore_case' or 'ignore_accents' is needed, "
+                "not 'loosely'.",
         ),
     ],
 )

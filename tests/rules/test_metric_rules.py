@@ -82,10 +82,13 @@ def test_what_a_metric_is_recorded_as(metric: Any, key: str) -> None:
         ({"metric": "select 1"}, "'select 1' is neither a measure nor the name of a metric."),
         ({"metric": "shares"}, "unknown metric 'shares'. Did you mean 'share'?"),
         ({"metric": "average.x"}, "metric 'average' has no parts, so 'average.x' means nothing."),
-        ({"metric": {}}, "one of measure, query, python, metadata is needed, not none of them."),
+        (
+            {"metric": {}},
+            "one of measure, sql, query, python, metadata is needed, not none of them.",
+        ),
         (
             {"metric": {"measure": "record_count", "metadata": "x"}},
-            "one of measure, query, python, metadata is needed, not measure and metadata.",
+            "one of measure, sql, query, python, metadata is needed, not measure and metadata.",
         ),
         (
             {"metric": {"query": "select 1"}},

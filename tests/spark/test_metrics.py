@@ -236,3 +236,61 @@ def test_metrics_of_other_assets(orders: DataFrame) -> None:
     }
     assert "The reference asset 'nowhere' is not at hand" in found["nowhere"].message
     assert "Column 'idd' is not in the table." in found["misfit"].message
+
+
+def test_an_aggregate_in_sql_is_a_metric(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1, 10.0), (2, 20.0), (3, None)], "id int, amount double")
+    rule_set = dq.RuleSet(
+        asset="orders",
+        metrics={"mean": {"sql": "sum(amount) / count(*)"}},
+        rules=[
+            dq.MetricInRange(name="named", metric="mean", max=9),
+            dq.MetricInRange(
+                name="some", metric=dq.MetricSource(sql="max(amount)"), where="id = 1", max=10
+            ),
+            dq.MetricInRange(name="raises", metric=dq.MetricSource(sql="sum(1 / (id - 2))"), max=1),
+        ],
+    )
+    evaluation = dq.evaluate(frame, rule_set)
+    assert [str(outcome.status) for outcome in evaluation] == ["Error", "Ok", "Error"]
+    assert [evaluation["named"].observed, evaluation["some"].observed] == [10.0, 10.0]
+    with pytest.raises(dq.DeclarationError, match="aggregate"):
+        dq.RuleSet(
+            asset="a", rules=[{"type": "metric_in_range", "metric": {"sql": "amount"}, "max": 1}]
+        )
+
+
+def test_queries_and_functions_see_one_partition_at_a_time(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1, "a"), (2, "a"), (5, "b")], "id int, part string")
+    rules = [
+        dq.MetricInRange(
+            name="query",
+            metric=dq.MetricSource(query="select max(id) from {table}"),
+            max=4,
+            scope="both",
+        ),
+        dq.PythonRule(name="python", function=_where_it_is, scope="both"),
+        dq.ColumnValuesInReference(
+            name="known", columns="id", reference=dq.Reference(asset="ids"), scope="both"
+        ),
+    ]
+    ids = spark.createDataFrame([(1,), (2,)], "id int")
+    evaluation = dq.evaluate(frame, rules, partition_by="part", references={"ids": ids})
+    found = {(o.rule.name, o.partition): (str(o.status), o.observed) for o in evaluation}
+    assert found == {
+        ("query", "a"): ("Ok", 2), ("query", "b"): ("Error", 5), ("query", None): ("Error", 5),
+        ("python", "a"): ("Ok", 2), ("python", "b"): ("Ok", 1), ("python", None): ("Ok", 3),
+        ("known", "a"): ("Ok", 0), ("known", "b"): ("Error", 1), ("known", None): ("Error", 1),
+    }  # fmt: skip
+    assert evaluation["python", "a"].message == "Here is a."
+
+
+def _where_it_is(data: DataFrame, context: dq.CallContext) -> tuple[str, int, str]:
+    return "Ok", data.count(), f"Here is {context.partition}."
+
+
+def test_what_sees_no_groups_says_so(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([(1, "a")], "id int, part string")
+    rule = dq.PythonRule(name="python", function=_where_it_is, dimensions=["part"])
+    [outcome] = dq.evaluate(frame, [rule])
+    assert "can not be broken down" in outcome.details["dimensions"]["part"]
