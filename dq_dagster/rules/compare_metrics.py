@@ -39,7 +39,8 @@ class CompareMetrics(MetricRule):
     quality_dimension: QualityDimension = "consistency"
     """Which quality the rule speaks of."""
     operator: Operator
-    """What must hold between the two: ``<``, ``<=``, ``=``, ``!=``, ``>=`` or ``>``."""
+    """What must hold between the two: ``<``, ``<=``, ``=``, ``!=``, ``>=`` or ``>``; best in
+    quotes, since some of these mean something else to YAML."""
     other: AnyMetric
     """The metric to compare with, declared like ``metric``."""
     other_asset: AnyAsset = None

@@ -30,8 +30,9 @@ AnyAsset: TypeAlias = Annotated[
 class Reference(BaseModel):
     """Another dataset: ``{asset: ...}``, ``{table: ...}`` or ``{files: ...}``, one of them.
 
-    An asset is read through its own IO manager; its checks then run after it where one run builds
-    both. Tables and files are read as they are at that moment.
+    An asset is read through its own IO manager; where one run builds both, the checks run after
+    it. So it can not be built from the checked asset: in that case name its table or files, which
+    are read as they are at that moment.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)

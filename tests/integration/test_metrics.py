@@ -70,13 +70,13 @@ def test_a_run_that_breaks_hides_no_record(spark: SparkSession) -> None:
 
 def test_metadata_of_the_latest_materialization(spark: SparkSession) -> None:
     @dg.asset
-    def orders(context: dg.AssetExecutionContext) -> Any:
-        context.add_output_metadata({"dagster/row_count": 3, "note": "secret", "table": [1]})
-        return ORDERS
+    def orders() -> dg.Output[Any]:
+        told: dict[str, Any] = {"dagster/row_count": 3, "note": "secret", "table": [1]}
+        return dg.Output(ORDERS, metadata=told)
 
     @dg.asset
-    def customers(context: dg.AssetExecutionContext) -> None:
-        context.add_output_metadata({"rows": 9})
+    def customers() -> dg.Output[Any]:
+        return dg.Output(None, metadata={"rows": 9})
 
     @dg.asset
     def never() -> None: ...
