@@ -45,6 +45,9 @@ def calls_sql(metric: SqlAggregate) -> tuple[str, ...]:
 
 def answered(results: Mapping[str, Any]) -> Opaque:
     """The state that the text's result stands for."""
+    if results["answer"] is None:
+        # A part without rows, for which Spark was not asked.
+        return Opaque("void", None)
     found = json.loads(results["answer"], parse_float=Decimal)
     kind: str = found["kind"]
     value = found.get("value")
