@@ -8,21 +8,13 @@ from typing import Any
 import dagster as dg
 
 from dq_dagster.integration.dagster_internals import asset_metadata
-from dq_dagster.metrics.shape import Shape
-from dq_dagster.rules.schema_columns import SchemaColumn
-from dq_dagster.rules.type_names import Typed, parse_type
+from dq_dagster.rules.schema_columns import ForeignColumn, SchemaColumn
+from dq_dagster.rules.type_names import parse_type
 from dq_dagster.ruleset import RuleSet
 
 COLUMN_SCHEMA = "dagster/column_schema"
 # The tag of a column that says what its values mean.
 MEANING = "dq/meaning"
-
-
-class ForeignColumn(SchemaColumn):
-    """A column whose type is of another system, and so the same as no type of Spark."""
-
-    def typed(self) -> Typed:
-        return Typed(Shape(self.type))
 
 
 def with_declared_schema(rule_set: RuleSet, context: dg.AssetCheckExecutionContext) -> RuleSet:

@@ -30,7 +30,9 @@ class LongestText(RowMetric):
 
     @property
     def name(self) -> str:
-        return f"longest_text:{'.'.join(self.path)}"
+        # Quoted where a dot is part of the name: the key must tell a.b from the field b of a.
+        parts = [f"`{part}`" if "." in part else part for part in self.path]
+        return f"longest_text:{'.'.join(parts)}"
 
     def value(self, state: Extreme) -> int | None:
         return state.value if isinstance(state.value, int) else None

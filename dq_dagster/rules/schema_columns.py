@@ -99,6 +99,13 @@ class SchemaColumn(SchemaPart):
         return self.named(self.name)
 
 
+class ForeignColumn(SchemaColumn):
+    """A column whose type is of another system, and so the same as no type of Spark."""
+
+    def typed(self) -> Typed:
+        return Typed(Shape(self.type))
+
+
 def _read_columns(value: Any) -> Any:
     """Every column is read, and all that is wrong with them told together."""
     if not isinstance(value, list | tuple) or not value:

@@ -17,6 +17,13 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, indentless=False)
 
 
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    # YAML takes these for line breaks, unless they are escaped.
+    style = '"' if set(text) & {"\x85", "\u2028", "\u2029"} else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
 for _tag, _pattern in SCALARS.items():
     _Dumper.add_implicit_resolver(_tag, _pattern, None)
 

@@ -98,8 +98,9 @@ def test_new_rows_are_judged_even_if_there_are_none() -> None:
 
 
 def test_windows_of_one_length_are_one_metric() -> None:
+    windows: list[Any] = ["1 day", "24h", 86_400, "PT1440M"]
     rules = [
         dq.RowInsertedCountInRange(name=str(n), columns="t", window=window, min=n)
-        for n, window in enumerate(["1 day", "24h", 86_400, "PT1440M"])
+        for n, window in enumerate(windows)
     ]
     assert len(dq.explain(rules).metrics) == 2

@@ -9,7 +9,7 @@ import pytest
 
 import dq_dagster as dq
 
-NESTED = [
+NESTED: list[dict[str, Any]] = [
     {"name": "id", "type": "INTEGER"},
     {"name": "tags", "type": "array", "items": "string"},
     {
@@ -21,7 +21,7 @@ NESTED = [
         ],
     },
 ]
-FLAT = [
+FLAT: list[dict[str, Any]] = [
     {"name": "id", "type": "int"},
     {"name": "tags", "type": "array<string>"},
     {"name": "address", "type": "struct<city:varchar(40),names:map<string,date>>"},
@@ -41,10 +41,8 @@ def test_nested_forms_and_type_names_mean_the_same() -> None:
     ]
     assert keys == [["schema", "longest_text:address.city"]] * 2
     demands = {dq.SchemaContains(expected=columns).demand() for columns in (NESTED, FLAT)}
-    assert demands == {
-        "The columns contain 'id' int, 'tags' array<string>, "
-        "'address' struct<city:string,names:map<string,date>>."
-    }
+    told = "'id' int, 'tags' array<string>, 'address' struct<city:string,names:map<string,date>>"
+    assert demands == {f"The columns contain {told}."}
 
 
 @pytest.mark.parametrize(
@@ -129,24 +127,15 @@ def test_names_may_differ_in_case_only() -> None:
 
 
 def test_a_declared_schema_gives_meanings() -> None:
-    rule_set = dq.RuleSet(
-        asset="o",
-        declared_schema=[
-            {"name": "email", "type": "string", "meaning": "email"},
-            {"name": "free", "type": "string", "meaning": "any"},
-            {"name": "a.b", "type": "int", "meaning": "integer"},
-            {
-                "name": "s",
-                "type": "struct",
-                "fields": [{"name": "c", "type": "string", "meaning": "country"}],
-            },
-            {
-                "name": "l",
-                "type": "array",
-                "items": {"type": "string", "meaning": "url"},
-            },
-        ],
-    )
+    city = {"name": "c", "type": "string", "meaning": "country"}
+    columns: list[dict[str, Any]] = [
+        {"name": "email", "type": "string", "meaning": "email"},
+        {"name": "free", "type": "string", "meaning": "any"},
+        {"name": "a.b", "type": "int", "meaning": "integer"},
+        {"name": "s", "type": "struct", "fields": [city]},
+        {"name": "l", "type": "array", "items": {"type": "string", "meaning": "url"}},
+    ]
+    rule_set = dq.RuleSet(asset="o", declared_schema=columns)
     # What is inside an array is no column of its own.
     assert rule_set.declared_meanings == {"email": "email", "a.b": "integer", "s.c": "country"}
     assert dq.RuleSet(asset="o").declared_meanings == {}
