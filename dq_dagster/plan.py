@@ -214,9 +214,17 @@ def _value_counts(wanted: Mapping[FrequencyMetric, tuple[Cut, ...]]) -> list[Pas
     for metric, its_cuts in wanted.items():
         by_grouping.setdefault(metric.grouping, []).append(metric)
         cuts.setdefault(metric.grouping, {}).update(dict.fromkeys(its_cuts))
+    # Comparing with a set makes Spark sort all values it counts: those of large columns, where
+    # it is only asked how many are unique, are counted apart as long as the rows are undivided.
+    apart = {
+        grouping
+        for grouping, metrics in by_grouping.items()
+        if any(metric.members for metric in metrics) and list(cuts[grouping]) == [UNDIVIDED]
+    }
     return [
         Pass(Kind.COUNT_VALUES, tuple(chain.from_iterable(by_grouping[g] for g in batch)), same)
-        for same, groupings in _alike({g: tuple(c) for g, c in cuts.items()}).items()
+        for some in (cuts.keys() - apart, apart)
+        for same, groupings in _alike({g: tuple(c) for g, c in cuts.items() if g in some}).items()
         for batch in _batches(groupings, max(1, _MOST_GROUPINGS // len(same)))
     ]
 

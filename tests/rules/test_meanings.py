@@ -86,7 +86,7 @@ NEEDED = "the name of a meaning, or one such as {values: [a, b]}, is needed."
         (
             {"values": ["a"], "match": "loosely"},
             "field 'meaning.match': 'exact', 'ignore_case' or 'ignore_accents' is needed, "
-                "not 'loosely'.",
+            "not 'loosely'.",
         ),
     ],
 )
