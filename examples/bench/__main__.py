@@ -1,4 +1,4 @@
-"""How long rules take, as multiples of reading the table once. Seconds mean nothing elsewhere."""
+"""How long rules take, as multiples of work done by hand. Seconds mean nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -10,47 +10,74 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 import dq_dagster as dq
-from examples.bench.data import COLUMNS, table
-from examples.bench.stopwatch import measure
-from examples.bench.suites import mixed_rules
+from examples.bench.answers import evaluate, require_equal_answers
+from examples.bench.data import COLUMNS, DAYS, stored_orders
+from examples.bench.references import SCANNED, by_hand, scan
+from examples.bench.report import Target, save, table
+from examples.bench.stopwatch import Laps, measure
+from examples.bench.suites import EVERYDAY, IN_ONE_LOOK, many_rules
 
 FOLDER = Path(__file__).parents[2] / ".bench"
-SIZES = (1, 30, 60, 80, 100, 200, 300, 1_000, 3_000)
+SCAN, BY_HAND = "L0 (one scan)", "L1 (by hand)"
+ALL, ONE_LOOK = f"{len(EVERYDAY)} rules", f"{len(IN_ONE_LOOK)} rules of one look"
+SIZES = (60, 80, 100, 120, 300, 1_000)
+TARGETS = {
+    "A": (Target(ALL, BY_HAND, 1.0, aim=0.75), Target(ONE_LOOK, SCAN, 1.5)),
+    # In proportion, 120 rules take twice as long as 60: whatever takes longer is a cliff.
+    "W": (
+        *(Target(f"{size} rules", "60 rules", 2.0) for size in (80, 100, 120)),
+        Target("1000 rules", "100 rules", 8.0),
+    ),
+}
+REFERENCES = {"A": (SCAN, BY_HAND), "W": (SCAN, "100 rules")}
+TITLES = {"A": "Suite A: everyday rules", "W": "Suite W: many rules"}
+Actions = dict[str, Callable[[], object]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
-    parser.add_argument("--rows", type=int, default=2_000_000)
-    parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--small", action="store_true", help="a quick look: fewer rows and rules")
-    options = parser.parse_args()
-    sizes = SIZES if not options.small else SIZES[:7]
-    rows = options.rows if not options.small else 200_000
+    options = _options()
     spark = _session()
-    frame = table(spark, FOLDER, rows)
-    print(f"{rows:,} rows x {COLUMNS + 1} columns, {options.repetitions} repetitions")
-    actions: dict[str, Callable[[], object]] = {"scan": partial(_scan, frame)}
-    actions |= {_label(size): partial(_evaluate, frame, size) for size in sizes}
-    timings = measure(spark, actions, options.repetitions)
-    scan = timings["scan"].typical
-    print(f"{'what':<14}{'x scan':>9}{'seconds':>10}{'jobs':>6}")
-    for name, timing in timings.items():
-        ratio = timing.typical / scan
-        print(f"{name:<14}{ratio:>9.2f}{timing.typical:>10.2f}{timing.jobs:>6}")
+    frame = stored_orders(spark, FOLDER, options.rows)
+    print(f"{options.rows:,} rows x {len(COLUMNS)} columns x {DAYS} days", flush=True)
+    measured: dict[str, Laps] = {}
+    verdicts: list[str] = []
+    for suite in options.suite or "AW":
+        print(f"\n{TITLES[suite]}", flush=True)
+        laps = measure(spark, _actions(suite, frame), options.repeat)
+        print("\n".join(table(laps, REFERENCES[suite])), flush=True)
+        measured[suite] = laps
+        verdicts += [target.verdict(laps) for target in TARGETS[suite]]
+    print("\nTargets", *verdicts, sep="\n  ")
+    if options.small:
+        print("  (meant for the full size: with few rows, what each query costs anyway weighs in)")
+    print(f"\nWritten to {save(FOLDER / 'results', vars(options), measured, verdicts)}")
 
 
-def _label(size: int) -> str:
-    return "1 rule" if size == 1 else f"{size:,} rules"
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
+    parser.add_argument("--small", action="store_true", help="a quick look, at 200,000 rows")
+    parser.add_argument("--rows", type=int, help="5,000,000 where omitted")
+    parser.add_argument("--repeat", type=int, help="measured rounds: 5 where omitted, 3 if small")
+    parser.add_argument("--suite", choices=("A", "W"), help="both where omitted")
+    options = parser.parse_args()
+    options.rows = options.rows or (200_000 if options.small else 5_000_000)
+    options.repeat = options.repeat or (3 if options.small else 5)
+    if options.rows < 1 or options.repeat < 1:
+        parser.error("--rows and --repeat start at 1")
+    return options
 
 
-def _scan(frame: DataFrame) -> object:
-    return frame.selectExpr(*(f"count(c{n})" for n in range(COLUMNS))).collect()
-
-
-def _evaluate(frame: DataFrame, size: int) -> object:
-    result = dq.evaluate(frame, mixed_rules(size))
-    assert result.ok, result  # noqa: S101 (a wrong answer must not count as a fast one)
-    return result
+def _actions(suite: str, frame: DataFrame) -> Actions:
+    if suite == "A":
+        require_equal_answers(frame)
+        return {
+            SCAN: partial(scan, frame, SCANNED),
+            BY_HAND: partial(by_hand, frame),
+            ALL: partial(evaluate, frame, EVERYDAY),
+            ONE_LOOK: partial(evaluate, frame, IN_ONE_LOOK),
+        }
+    actions: Actions = {SCAN: partial(scan, frame, list(COLUMNS))}
+    return actions | {f"{n} rules": partial(evaluate, frame, many_rules(n)) for n in SIZES}
 
 
 def _session() -> SparkSession:

@@ -1,29 +1,80 @@
-"""The table that is measured: the same every time, written once per size."""
+"""The table that is measured: orders of twenty days, the same every time, written once a size."""
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-COLUMNS = 20
+DAYS = 20
+_WORDS = "blue green red small large soft hard round flat bright"
 
 
-def table(spark: SparkSession, folder: Path, rows: int) -> DataFrame:
-    """Twenty columns of whole numbers, amounts, codes and texts, some of them missing."""
-    path = folder / f"rows={rows}"
+def _random(salt: int, below: int) -> str:
+    """A whole number from 0 that looks random, and depends on the row alone."""
+    return f"pmod(xxhash64(id, {salt}), {below})"
+
+
+def _pick(salt: int, words: str, *, skew: int = 1) -> str:
+    """One of the words; with a skew the first ones more often."""
+    listed = ", ".join(f"'{word}'" for word in words.split())
+    many = len(words.split())
+    place = f"CAST(floor({many} * pow({_random(salt, 1_000_000)} / 1e6, {skew})) AS INT)"
+    return f"element_at(array({listed}), 1 + {place})"
+
+
+def _sometimes(salt: int, percent: int, value: str) -> str:
+    """The value, but missing in so many of a hundred rows."""
+    return f"IF({_random(salt, 100)} < {percent}, NULL, {value})"
+
+
+COUNTRIES = "DE FR NO SE DK FI NL BE AT CH IT ES PT PL CZ IE GB US CA JP"
+CURRENCIES = "EUR USD GBP NOK SEK CHF"
+STATUSES = "new paid packed shipped delivered returned"
+
+NUMBERS = {
+    "order_id": f"id * 1000 + {_random(1, 1000)}",
+    "customer_id": f"CAST({_random(2, 200_000)} AS INT)",
+    "quantity": f"CAST(1 + {_random(3, 50)} AS INT)",
+    "unit_price": f"exp({_random(4, 1_000_000_007)} / 2e8)",
+    "amount": f"CAST({_random(5, 5_000_000)} / 100 AS DECIMAL(12, 2))",
+    "discount": _sometimes(6, 10, f"{_random(7, 1000)} / 2000D"),
+    "tax_rate": f"CAST({_random(8, 2500)} / 10000 AS DECIMAL(5, 4))",
+    "weight": _sometimes(9, 3, f"{_random(10, 1_000_000_007)} / 1e7"),
+    "items": f"CAST(1 + {_random(11, 9)} AS INT)",
+    "rating": _sometimes(12, 40, f"CAST(1 + {_random(13, 5)} AS INT)"),
+}
+TEXTS = {
+    "payment": "md5(CAST(id AS STRING))",
+    "country": _pick(14, COUNTRIES, skew=2),
+    "currency": _pick(15, CURRENCIES, skew=3),
+    "status": _pick(16, STATUSES),
+    "channel": _pick(17, "web shop phone app"),
+    "email": f"concat('user', {_random(18, 500_000)}, '@mail', {_random(19, 30)}, '.example')",
+    "phone": f"concat('+', {_random(20, 90)} + 10, ' ', {_random(21, 90_000_000)} + 10000000)",
+    "note": _sometimes(22, 50, f"concat({_pick(23, _WORDS)}, ' ', {_pick(24, _WORDS)})"),
+}
+TIMES = {
+    "ordered_at": f"timestampadd(SECOND, {_random(25, 86_400)}, CAST(day AS TIMESTAMP))",
+    "shipped_on": _sometimes(26, 25, f"date_add(day, CAST({_random(27, 9)} AS INT))"),
+}
+COLUMNS = NUMBERS | TEXTS | TIMES
+
+
+def orders(spark: SparkSession, rows: int) -> DataFrame:
+    """That many orders, spread evenly over the days; nothing is written."""
+    day = f"date_add(DATE'2024-03-01', CAST(id * {DAYS} DIV {rows} AS INT)) AS day"
+    # As many parts as days, so that each day is one file whatever machine writes it.
+    numbered = spark.range(0, rows, 1, DAYS).selectExpr("id", day)
+    return numbered.selectExpr(*(f"{sql} AS {name}" for name, sql in COLUMNS.items()), "day")
+
+
+def stored_orders(spark: SparkSession, folder: Path, rows: int) -> DataFrame:
+    """The same from files, which are written first if they are not there yet."""
+    content = hashlib.sha256(repr((COLUMNS, DAYS)).encode()).hexdigest()[:8]
+    path = folder / f"orders-{rows}-{content}"
     if not (path / "_SUCCESS").exists():
-        columns = [_column(n) for n in range(COLUMNS)]
-        spark.range(rows).selectExpr("id", *columns).write.mode("overwrite").parquet(str(path))
+        print(f"Writing {rows:,} rows to {path} ...", flush=True)
+        orders(spark, rows).write.mode("overwrite").partitionBy("day").parquet(str(path))
     return spark.read.parquet(str(path))
-
-
-def _column(n: int) -> str:
-    mixed = f"pmod(hash(id, {n}), 1000)"
-    value = (
-        mixed,
-        f"{mixed} / 10.0D",
-        f"CAST({mixed} AS DECIMAL(12, 2))",
-        f"concat('code-', {mixed})",
-    )[n % 4]
-    return f"IF(pmod(hash(id, {n}, 7), 97) = 0, NULL, {value}) AS c{n}"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import dq_dagster as dq
+from examples.bench.data import orders
+from examples.bench.suites import EVERYDAY, IN_ONE_LOOK
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -157,3 +159,17 @@ def test_rules_that_need_no_rows_read_none(spark: SparkSession, count_jobs: Coun
     found: list[dq.Outcome] = []
     assert count_jobs(lambda: found.extend(dq.evaluate(table, rules))) == 0
     assert [(outcome.status, outcome.observed) for outcome in found] == [("Ok", 1)]
+
+
+def test_30_everyday_rules_take_at_most_12_jobs(spark: SparkSession, count_jobs: Counter) -> None:
+    table = orders(spark, 200)
+    found: list[dq.Outcome] = []
+    assert len(EVERYDAY) == 30
+    assert count_jobs(lambda: found.extend(dq.evaluate(table, EVERYDAY))) <= 12
+    assert [outcome.message for outcome in found if outcome.status != "Ok"] == []
+
+
+def test_everyday_rules_of_one_look_take_one_pass(spark: SparkSession, count_jobs: Counter) -> None:
+    table = orders(spark, 200)
+    rows = count_jobs(lambda: dq.evaluate(table, [dq.RecordCountInRange(min=200, max=200)]))
+    assert count_jobs(lambda: dq.evaluate(table, IN_ONE_LOOK)) == rows

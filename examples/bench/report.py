@@ -1,0 +1,67 @@
+"""What was measured, as a table, as verdicts against the targets, and as a file."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyspark
+
+from examples.bench.stopwatch import Laps
+
+
+@dataclass(frozen=True)
+class Target:
+    """At most so many times what something else takes."""
+
+    what: str
+    reference: str
+    limit: float
+    aim: float | None = None
+
+    def verdict(self, laps: Laps) -> str:
+        ratio = laps.ratio(self.what, self.reference, "wall")
+        cpu = laps.ratio(self.what, self.reference, "cpu")
+        aim = "" if self.aim is None else f", aim {self.aim:.2f}"
+        return (
+            f"{'held  ' if ratio <= self.limit else 'MISSED'}  {self.what} take {ratio:.2f} x "
+            f"{self.reference} (at most {self.limit:.2f}{aim}); CPU {cpu:.2f} x"
+        )
+
+
+def table(laps: Laps, references: Sequence[str]) -> Iterator[str]:
+    """Seconds, Spark jobs, and how many times the references that is."""
+    width = max(map(len, laps.by_name))
+    ratios = "".join(f"{f'x {reference}':>16}{'CPU':>7}" for reference in references)
+    yield f"  {'':<{width}}{'wall s':>9}{'CPU s':>9}{'jobs':>6}{ratios}"
+    for name in laps.by_name:
+        wall, cpu = laps.seconds(name, "wall"), laps.seconds(name, "cpu")
+        ratios = "".join(
+            f"{laps.ratio(name, other, 'wall'):>16.2f}{laps.ratio(name, other, 'cpu'):>7.2f}"
+            for other in references
+        )
+        yield f"  {name:<{width}}{wall:>9.2f}{cpu:>9.2f}{laps.jobs(name):>6}{ratios}"
+
+
+def save(
+    folder: Path, options: Mapping[str, Any], measured: Mapping[str, Laps], verdicts: Sequence[str]
+) -> Path:
+    """Writes every single measurement, for comparing runs later."""
+    now = datetime.now(UTC)
+    content = {
+        "at": now.isoformat(timespec="seconds"),
+        "versions": {"python": platform.python_version(), "pyspark": pyspark.__version__},
+        "machine": platform.platform(),
+        "options": dict(options),
+        "suites": {suite: asdict(laps)["by_name"] for suite, laps in measured.items()},
+        "verdicts": list(verdicts),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{now:%Y-%m-%dT%H-%M-%S}.json"
+    path.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    return path
