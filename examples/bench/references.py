@@ -39,7 +39,7 @@ _AT_ONCE = {
     "discount_range": "count_if(discount NOT BETWEEN 0 AND 0.5)",
     "quantity_range": "count_if(quantity NOT BETWEEN 1 AND 50)",
     "tax_rate_range": "count_if(tax_rate NOT BETWEEN 0 AND 0.25)",
-    "email_form": r"count_if(email NOT RLIKE '^[a-z0-9.]+@[a-z0-9.]+\\.[a-z]+$')",
+    "currency_form": "count_if(currency NOT RLIKE '^[A-Z]{3}$')",
     "phone_form": r"count_if(phone NOT RLIKE '^\\+\\d{2} \\d{8}$')",
 }
 

@@ -31,9 +31,7 @@ IN_ONE_LOOK: tuple[dq.Rule, ...] = (
     dq.ColumnValuesInRange(name="discount_range", columns="discount", min=0, max=0.5),
     dq.ColumnValuesInRange(name="quantity_range", columns="quantity", min=1, max=50),
     dq.ColumnValuesInRange(name="tax_rate_range", columns="tax_rate", min=0, max=0.25),
-    dq.ColumnValuesMatch(
-        name="email_form", columns="email", pattern=r"[a-z0-9.]+@[a-z0-9.]+\.[a-z]+"
-    ),
+    dq.ColumnValuesMatch(name="currency_form", columns="currency", pattern="[A-Z]{3}"),
     dq.ColumnValuesMatch(name="phone_form", columns="phone", pattern=r"\+\d{2} \d{8}"),
     dq.RecordCountInRange(name="rows", min=1),
     dq.ColumnCountInRange(name="columns", min=len(COLUMNS) + 1, max=len(COLUMNS) + 1),

@@ -85,8 +85,10 @@ NEEDED = "the name of a meaning, or one such as {values: [a, b]}, is needed."
         ),
         (
             {"values": ["a"], "match": "loosely"},
-            "field 'meaning.match': 'exact', 'ignore_case' or 'ignore_accents' is needed, "
-            "not 'loosely'.",
+            (
+                "field 'meaning.match': 'exact', 'ignore_case' or 'ignore_accents' is needed, "
+                "not 'loosely'."
+            ),
         ),
     ],
 )
