@@ -11,6 +11,8 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 import dq_dagster as dq
 from dq_dagster.plan import Plan
 from dq_dagster.rules.catalogue import RULE_TYPES
@@ -35,7 +37,11 @@ COLUMNS = {
 # Ages are counted from here, so that the page says the same every day.
 NOW = datetime(2024, 3, 9, tzinfo=UTC)
 # What an example needs besides the table: further arguments of dq.evaluate, by rule type.
-FURTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {}
+FURTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "column_values_in_reference": {
+        "references": {"customers": pd.DataFrame({"name": ["Ada", "Bo", "Cleo", "Dan", "Eva", "Finn"]})}
+    },
+}
 
 
 class NotJudged(Exception):
