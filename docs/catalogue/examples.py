@@ -39,7 +39,9 @@ NOW = datetime(2024, 3, 9, tzinfo=UTC)
 # What an example needs besides the table: further arguments of dq.evaluate, by rule type.
 FURTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "column_values_in_reference": {
-        "references": {"customers": pd.DataFrame({"name": ["Ada", "Bo", "Cleo", "Dan", "Eva", "Finn"]})}
+        "references": {
+            "customers": pd.DataFrame({"name": ["Ada", "Bo", "Cleo", "Dan", "Eva", "Finn"]})
+        }
     },
 }
 

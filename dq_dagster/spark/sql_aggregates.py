@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -59,6 +59,14 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
+def _instant(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return moment
+
+
 def _time_or_text(read: Callable[[str], Any]) -> Callable[[str], Any]:
     def convert(text: str) -> Any:
         try:
@@ -77,6 +85,6 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "double": float,
     "boolean": bool,
     "date": _time_or_text(date.fromisoformat),
-    "timestamp": _time_or_text(datetime.fromisoformat),
+    "timestamp": _time_or_text(_instant),
     "timestamp_ntz": _time_or_text(datetime.fromisoformat),
 }

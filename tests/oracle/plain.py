@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from tests.oracle import kinds, measures
+from tests.oracle import aggregates, kinds, measures
 from tests.oracle.meanings import judge_of
 from tests.oracle.patterns import matches
 from tests.oracle.sql import answer
@@ -236,6 +236,11 @@ def row_expectation(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
     answers = [answer(rule["expectation"], row) for row in rows]
     bad = sum(not (unknown_is_fine if found is None else found) for found in answers)
     return _counted(rule, bad, len(rows))
+
+
+@oracle("agg_dq")
+def aggregate_expectation(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
+    return aggregates.verdict(rule, rows)
 
 
 # --- frequencies --------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from tests.oracle import kinds
+from tests.oracle.aggregates import condition
 from tests.oracle.constants import bounds, members, numeric_bounds
 from tests.oracle.generate import Column, Table
 from tests.oracle.meaning_texts import ORACLE
@@ -193,6 +194,17 @@ def _row(random: Random, table: Table) -> Fields:
     if random.random() < 0.3:
         return fields | {"threshold": random.choice((0, 3, 0.2, 1.0))}
     return fields | _threshold(random, limit=True, requirement=False)
+
+
+@maker("agg_dq")
+def _aggregates(random: Random, table: Table) -> Fields:
+    # Without types whose sums depend on the order of the rows, or overflow on the way.
+    known = (*kinds.WHOLE[:3], "decimal(10,2)", kinds.TEXT, kinds.BOOLEAN, kinds.DATE)
+    columns = [(column.name, column.kind) for column in table.of_kinds(known)]
+    fields: Fields = {"expectation": condition(random, columns, burdens=0.03)}
+    if random.random() < 0.3:
+        fields["null_is"] = random.choice(("fail", "pass"))
+    return fields
 
 
 # --- frequencies --------------------------------------------------------------------------------

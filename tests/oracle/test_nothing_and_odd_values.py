@@ -73,6 +73,7 @@ RULES: dict[str, dict[str, Any]] = {
     "freshness": {"columns": "d", "max": "1 day"},
     "row_inserted_count_in_range": {"columns": "d", "window": "1 day", "min": 1},
     "row_dq": {"expectation": "n > 0"},
+    "agg_dq": {"expectation": "avg(n) > 0"},
 }
 
 E, K, X = "Empty", "Ok", "Error"
@@ -117,6 +118,8 @@ EXPECTED: dict[str, list[str]] = {
     "row_inserted_count_in_range":   [X,   X,   X,    X,       K,  K,  K],
     # A predicate in SQL means what it means to Spark: NULL fails, and NaN > 0.
     "row_dq":                        [X,   E,   X,    E,       K,  K,  X],
+    # An unknown answer fails, and an aggregate that is NaN is not trusted.
+    "agg_dq":                        [X,   E,   X,    E,       X,  K,  X],
 }  # fmt: skip
 
 

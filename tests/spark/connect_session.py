@@ -59,6 +59,13 @@ RULES: list[dq.Rule] = [
     dq.RowExpectation(name="no context", expectation="make_date(2024, id + 12, 1) IS NULL"),
     dq.RowExpectation(name="unknown", expectation="idd > 1"),
     dq.RowExpectation(name="number", expectation="id + 1"),
+    dq.AggregateExpectation(name="sum", expectation="sum(amount) > 1 and max(ts) > min(ts)"),
+    dq.AggregateExpectation(
+        name="distinct", expectation="count(distinct name) filter (where id > 0) = 2"
+    ),
+    dq.AggregateExpectation(name="middle", expectation="median(id) = 1", where="id >= 0"),
+    dq.AggregateExpectation(name="ratio", expectation="sum(id) / (count(*) - 3) > 1"),
+    dq.AggregateExpectation(name="amount of rows", expectation="count(*)"),
 ]
 
 

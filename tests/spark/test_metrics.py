@@ -195,6 +195,25 @@ def test_what_is_on_record(orders: DataFrame) -> None:
     )
 
 
+class Unreachable(dict[str, Any]):
+    """A record that can not be read."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        raise OSError("disk of canary failed")
+
+
+def test_a_record_that_can_not_be_read_fails_its_rules_only(orders: DataFrame) -> None:
+    rules: list[Any] = [
+        dq.MetricInRange(name="old", metric="record_count", max=5, auto_compute=False),
+        dq.MetricInRange(name="new", metric="record_count", max=5),
+    ]
+    old, new = dq.evaluate(orders, rules, recorded=Unreachable())
+    assert (old.status, new.status) == ("Error", "Ok")
+    assert old.message == (
+        "What is on record of 'recorded record_count' could not be read: OSError was raised."
+    )
+
+
 def test_metrics_of_other_assets(orders: DataFrame) -> None:
     customers = pd.DataFrame({"id": [1, 2, 3, 4], "amount": [1.0, 2.0, 3.0, 4.0]})
 
