@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from dq_dagster.cli.bad_input import BadInput
-from dq_dagster.rules.catalogue import RULE_TYPES
+from dq_dagster.rules import catalogue
 from dq_dagster.rules.documentation import Documentation, own_fields
 from dq_dagster.rules.rule import Rule
 
@@ -16,22 +16,28 @@ from dq_dagster.rules.rule import Rule
 @click.argument("kind", metavar="[TYPE]", required=False)
 def rule_types(*, kind: str | None) -> None:
     """List the rule types, or show the fields and an example of one TYPE."""
+    known = catalogue.rule_types()
     if kind is None:
-        click.echo("\n".join(_lines({name: _meaning(rule) for name, rule in RULE_TYPES.items()})))
-    elif kind in RULE_TYPES:
-        click.echo("\n".join(_described(RULE_TYPES[kind])))
+        click.echo("\n".join(_lines({name: _meaning(rule) for name, rule in known.items()})))
+    elif kind in known:
+        click.echo("\n".join(_described(known[kind])))
     else:
-        raise BadInput.unknown("rule type", kind, list(RULE_TYPES))
+        raise BadInput.unknown("rule type", kind, list(known))
 
 
 def _described(rule: type[Rule]) -> Iterator[str]:
     about = Documentation.of(rule)
-    yield f"dq.{rule.__name__}: {about.meaning}"
+    built_in = rule in catalogue.RULE_TYPES.values()
+    yield f"{'dq.' * built_in}{rule.__name__}: {about.meaning}"
     yield from (f"\n{paragraph}" for paragraph in about.details)
-    yield f"\nObserved: {about.observed}\n"
+    # Plugins need not tell as much as the built-in types.
+    if about.observed:
+        yield f"\nObserved: {about.observed}"
+    yield ""
     fields = own_fields(rule)
     yield from _lines({field.name: f"{field.meaning} ({field.default})" for field in fields})
-    yield f"\n{about.example}"
+    if about.example:
+        yield f"\n{about.example}"
 
 
 def _meaning(rule: type[Rule]) -> str:

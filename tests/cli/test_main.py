@@ -36,24 +36,23 @@ def test_rule_types_are_listed_with_a_line_each() -> None:
 
 
 def test_a_rule_type_is_shown_with_fields_and_example() -> None:
-    done = CliRunner().invoke(main, ["rules", "column_top_values_in_set"])
+    done = CliRunner().invoke(main, ["rules", "column_values_not_match"])
     assert done.output == (
-        "dq.ColumnTopValuesInSet: The `top` most frequent values of each column are all among "
-        "`values`.\n"
+        "dq.ColumnValuesNotMatch: No value of any of the columns matches the regular expression "
+        "`pattern`.\n"
         "\n"
-        "Values that are equally frequent are all considered, so the answer never depends on the "
-        "order\nof rows.\n"
+        "Observed: the number of values that do.\n"
         "\n"
-        "Observed: the most frequent values.\n"
+        "pattern    A regular expression in Java's syntax, the one Spark uses. (required)\n"
+        "threshold  How many values may break the rule (`soft_max`, `max`) or must keep it "
+        "(`soft_min`, `min`); `all`: every value must keep it. (all)\n"
+        "match      Whether the whole value has to match, or a part of it. One of `full`, "
+        "`search`. (full)\n"
         "\n"
-        "values       The values to compare with, in the column's own type. (required)\n"
-        "top          How many of the most frequent values are judged: 1 to 99. (required)\n"
-        "ignore_case  Whether upper and lower case are the same. (false)\n"
-        "\n"
-        "- type: column_top_values_in_set\n"
-        "  columns: [country]\n"
-        "  top: 2\n"
-        "  values: [DE, FR, NO]\n"
+        "- type: column_values_not_match\n"
+        "  columns: [customer]\n"
+        "  pattern: '\\d'\n"
+        "  match: search\n"
     )
 
 
