@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TypeVar
 
 from dq_dagster.judging.wording import plural
+from dq_dagster.metrics.files import FileBytes, FileCount
 from dq_dagster.metrics.frequency import FrequencyMetric, Grouping
 from dq_dagster.metrics.lookups import Lookup, ReferenceMembership
 from dq_dagster.metrics.median import ColumnMedian
@@ -39,13 +40,15 @@ class Kind(Enum):
     COUNT_VALUES = "one count of values, and of their counts"
     LOOKUPS = "one join with reference values, then one aggregation"
     QUERIES = "queries of users, one job each"
+    FILES = "one look at the sizes of the files"
     ELSEWHERE = "passes over the data of other assets"
     PYTHON = "functions of Python, one call each"
     MEDIANS = "two aggregations: a bracket around each median, then its middle"
 
 
-# What no two metrics can share: each is a query or a call of its own.
+# What looks at the data as a whole, by jobs of its own.
 _ONE_BY_ONE: dict[Kind, tuple[type[Metric], ...]] = {
+    Kind.FILES: (FileBytes, FileCount),
     Kind.QUERIES: (QueryMetric,),
     Kind.ELSEWHERE: (MetricElsewhere,),
     Kind.PYTHON: (PythonCall, PythonMetric),

@@ -52,7 +52,7 @@ class Dataset:
 
     def measure(self, plan: Plan, partitions: Sequence[str] | None = None) -> Measurements:
         """Runs the plan's passes; without a list, the partitions are those that have rows."""
-        found = outside_rows(plan.metrics, self.frame, self.division)
+        found = outside_rows(self.frame)
         known = self.table.surroundings.known(plan.metrics)
         found |= {metric: Measured.of_all(metric, value) for metric, value in known.items()}
         division = self.division

@@ -72,9 +72,9 @@ class SetMembership(ValueCondition):
     @property
     def key(self) -> str:
         listed = ", ".join(str(value) for value in self.values)
-        case = "(ignoring case)" if self.ignore_case else ""
         name = "in_set" if self.member else "not_in_set"
-        return self._key(name, f"[{listed}]", case).replace("  ", " ").rstrip()
+        case = ("(ignoring case)",) if self.ignore_case else ()
+        return self._key(name, f"[{listed}]", *case)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dq_dagster.metrics.sources import MetricElsewhere
 from dq_dagster.plan import passes_for
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.outside_rows import outside_rows
-from dq_dagster.spark.slicing import UNSLICED, Parts
+from dq_dagster.spark.slicing import Parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,7 +49,7 @@ def _measured(
     other = table.surroundings.frame_of(dataset, frame)
     around = replace(table.surroundings, asset=dataset.asset, partition=None)
     there = Table(other.schema, table.now, around)
-    found = outside_rows(metrics, other, UNSLICED)
+    found = outside_rows(other)
     for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):
         found |= run(step, other, there)
     return found

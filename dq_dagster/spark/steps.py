@@ -16,6 +16,7 @@ from dq_dagster.spark import estimates, recency, text_lengths  # noqa: F401
 from dq_dagster.spark.brackets import MedianSql
 from dq_dagster.spark.elsewhere import measure_elsewhere
 from dq_dagster.spark.failures import told, without_quoting_rows
+from dq_dagster.spark.files_of_parts import measure_files
 from dq_dagster.spark.frequencies import Counting, count_values, counting
 from dq_dagster.spark.lookups import count_lookups
 from dq_dagster.spark.measuring import measure
@@ -103,6 +104,7 @@ _RUNNERS: dict[Kind, Callable[[Sequence[Metric], Parts, Table], States]] = {
     Kind.COUNT_VALUES: _count_values,
     Kind.LOOKUPS: count_lookups,
     Kind.MEDIANS: _medians,
+    Kind.FILES: measure_files,
     Kind.PYTHON: call_functions,
     Kind.QUERIES: run_queries,
     Kind.ELSEWHERE: measure_elsewhere,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -162,3 +163,19 @@ def test_groups_cost_no_further_pass(orders: DataFrame, count_jobs: Count) -> No
 def test_rules_that_see_no_rows_are_not_broken_down() -> None:
     with pytest.raises(dq.DeclarationError, match="a breakdown by group means nothing here"):
         dq.ColumnCountInRange(min=1, dimensions=["country"])
+
+
+def test_files_of_partitions_and_of_all(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "orders"
+    days = "concat('2024-03-0', 1 + id % 2) AS day"
+    spark.range(100).selectExpr("id", days).coalesce(1).write.partitionBy("day").parquet(str(path))
+    sizes: dict[str | None, int] = {}
+    for file in path.glob("day=*/*.parquet"):
+        day = file.parent.name.removeprefix("day=")
+        sizes[day] = sizes.get(day, 0) + file.stat().st_size
+    sizes[None] = sum(sizes.values())
+    rule = dq.FileSizeInRange(name="size", min=1, scope="both")
+    evaluation = dq.evaluate(spark.read.parquet(str(path)), [rule], partition_by="day")
+    found = {outcome.partition: outcome.observed for outcome in evaluation}
+    assert found == sizes
+    assert [step.kind.name for step in dq.explain([rule]).passes] == ["FILES"]
