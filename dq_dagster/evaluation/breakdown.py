@@ -8,10 +8,10 @@ from typing import Any
 
 from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.evaluation.measurements import Measurements
+from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.impact import impact
-from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.status import Status
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.slices import Cut, Slice
@@ -26,33 +26,33 @@ class Group:
     """The verdict on one group, or on several put together."""
 
     name: str | None
-    judgement: Judgement
+    outcome: Outcome
     rows: int
     groups: int = 1
 
     @property
     def impact(self) -> float:
-        considered = self.judgement.rows or self.rows
+        considered = self.outcome.rows or self.rows
         return impact(self.failed, considered)
 
     @property
     def failed(self) -> int:
         """The failing rows; all of them where a rule counts none and does not hold."""
-        if self.judgement.failed_rows is not None:
-            return self.judgement.failed_rows
-        fails = self.judgement.status in {Status.WARNING, Status.ERROR}
-        return (self.judgement.rows or self.rows) if fails else 0
+        if self.outcome.failed_rows is not None:
+            return self.outcome.failed_rows
+        fails = self.outcome.status in {Status.WARNING, Status.ERROR}
+        return (self.outcome.rows or self.rows) if fails else 0
 
     def record(self) -> dict[str, Any]:
         return {
             "group": self.name,
-            "status": self.judgement.status,
+            "status": self.outcome.status,
             "rows": self.rows,
-            "failed_rows": self.judgement.failed_rows,
-            "observed": self.judgement.observed,
+            "failed_rows": self.outcome.failed_rows,
+            "observed": self.outcome.observed,
             "impact": self.impact,
             "groups": self.groups,
-            "message": self.judgement.message,
+            "message": self.outcome.message,
         }
 
 
@@ -96,4 +96,4 @@ def _groups(
 
 def _group(rule: Rule, evidence: Evidence, name: str | None, *, groups: int = 1) -> Group:
     rows = evidence[RecordCount(where=rule.where)]
-    return Group(name, judged(rule, evidence), rows, groups)
+    return Group(name, Outcome.of(rule, judged(rule, evidence)), rows, groups)

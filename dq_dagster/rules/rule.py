@@ -70,9 +70,9 @@ class Rule(BaseModel):
 
     @model_validator(mode="after")
     def _filters_and_groups_mean_something(self) -> Self:
-        for field, what in (("where", "a row filter"), ("dimensions", "a breakdown by group")):
+        for field in ("where", "dimensions"):
             if not self.looks_at_rows and getattr(self, field):
-                raise ValueError(f"this rule does not look at rows, so {what} means nothing here")
+                raise ValueError(f"'{field}' means nothing here: the rule does not look at rows")
         return self
 
     def model_post_init(self, context: Any, /) -> None:

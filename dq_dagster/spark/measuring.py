@@ -14,6 +14,7 @@ from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.metrics.conditions import RowBreaks
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import ConditionCount, RecordCount, RowMetric
+from dq_dagster.metrics.slices import UNDIVIDED, WHOLE
 from dq_dagster.spark.aggregates import Aggregates, aggregates
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.failures import told
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 States = dict[RowMetric, Measured]
+# So many parts are measured one by one if a rule raises on all of them together.
+_MOST_ALONE = 50
 Needs = dict[RowMetric, Aggregates]
 
 
@@ -98,7 +101,7 @@ def _run(parts: Parts, needs: Needs, *, packed: bool = True) -> States:
             return _run(parts, needs, packed=False)
         rest = {metric: need for metric, need in needs.items() if metric not in suspects}
         if len(quoted) == 1 and not any(need.fallible for need in rest.values()):
-            return _failed(suspects, error) | _run(parts, rest)
+            return _convicted(parts, suspects, error) | _run(parts, rest)
         if suspects and rest:
             # Not convicted yet: Spark computes equal parts of several rules once, and may quote
             # a rule that would never have come to that part by itself.
@@ -109,7 +112,7 @@ def _run(parts: Parts, needs: Needs, *, packed: bool = True) -> States:
 def _run_in_halves(parts: Parts, needs: Needs, error: Exception) -> States:
     """The error points to no rule: the rows are counted alone, the rest is run in halves."""
     if len(needs) == 1:
-        return _failed(needs, error)
+        return _convicted(parts, needs, error)
     rows: Needs = {metric: need for metric, need in needs.items() if metric == RecordCount()}
     if rows:
         counted = _run(parts, rows)
@@ -120,6 +123,23 @@ def _run_in_halves(parts: Parts, needs: Needs, error: Exception) -> States:
         return counted | _run(parts, rest)
     one, other = _halves(needs)
     return _run(parts, one) | _run(parts, other)
+
+
+def _convicted(parts: Parts, needs: Needs, error: Exception) -> States:
+    """What raises on one part of the data may have an answer on the others."""
+    if parts.cuts == (UNDIVIDED,):
+        return _failed(needs, error)
+    slices = list(parts.aggregate(["count(1) AS n"]))
+    if len(slices) > _MOST_ALONE:
+        return _failed(needs, error)
+    found: States = {}
+    for metric, need in needs.items():
+        alone = {part: _run(parts.only(part), {metric: need})[metric] for part in slices}
+        states = {part: of.states.get(WHOLE, of.nothing) for part, of in alone.items()}
+        query = Query.of({metric: need})
+        nothing = query.states(query.no_rows())[metric]
+        found[metric] = Measured(metric, states, parts.cuts, nothing)
+    return found
 
 
 def _failed(metrics: Iterable[RowMetric], error: Exception) -> States:

@@ -89,6 +89,7 @@ def _(condition: NotValid, table: Table) -> str:
     return f"NOT ({present} AND {valid})"
 
 
+@predicate.register
 def _(condition: ValueSql, table: Table) -> str:
     column = table.column(condition.column)
     fits = column.type_name.partition("(")[0] in condition.types

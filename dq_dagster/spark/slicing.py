@@ -102,6 +102,20 @@ class Parts:
                 rows = self.frame.where(f"{key} = {text(name)}")
                 yield Slice(name), rows.drop(*self.keys.values())
 
+    def only(self, part: Slice) -> Parts:
+        """One part, undivided."""
+        named: dict[str | None, str | None] = {}
+        if part.partition is not None:
+            named[None] = part.partition
+        if part.dimension is not None:
+            named[part.dimension] = part.group
+        same = [
+            f"{identifier(self.keys[name])} <=> {'NULL' if key is None else text(key)}"
+            for name, key in named.items()
+        ]
+        rows = self.frame.where(" AND ".join(same) or "true")
+        return Parts(rows, (UNDIVIDED,), {})
+
     def keys_of(self, cut: Cut) -> list[str]:
         """The columns that tell the parts of a cut apart."""
         named = [self.keys[None]] if cut.partitioned else []

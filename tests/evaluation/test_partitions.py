@@ -161,7 +161,7 @@ def test_groups_cost_no_further_pass(orders: DataFrame, count_jobs: Count) -> No
 
 
 def test_rules_that_see_no_rows_are_not_broken_down() -> None:
-    with pytest.raises(dq.DeclarationError, match="a breakdown by group means nothing here"):
+    with pytest.raises(dq.DeclarationError, match="'dimensions' means nothing here"):
         dq.ColumnCountInRange(min=1, dimensions=["country"])
 
 

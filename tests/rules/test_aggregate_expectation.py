@@ -170,7 +170,7 @@ def test_an_aggregate_that_could_not_be_measured_is_left_out() -> None:
         ({}, "field 'expectation' is missing."),
         (
             {"expectation": "count(*) > 0", "null_is": "ok"},
-            "field 'null_is': input should be 'fail' or 'pass'.",
+            "field 'null_is': 'fail' or 'pass' is needed, not 'ok'.",
         ),
         (
             {"expectation": "count(*) > 0", "threshold": 0.1},

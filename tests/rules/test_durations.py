@@ -162,7 +162,7 @@ def test_what_is_no_number_of_bytes_is_told(written: Any, told: str) -> None:
         ({"type": "file_size_in_range", "min": "1 GB", "max": "1 MB"}, "bounds must be ordered"),
         (
             {"type": "file_size_in_range", "min": 1, "where": "a > 0"},
-            "field 'where': files are measured as a whole, so a row filter means nothing.",
+            "'where' means nothing here: the rule does not look at rows.",
         ),
     ],
 )

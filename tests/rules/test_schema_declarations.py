@@ -116,7 +116,7 @@ def test_all_columns_are_told_together() -> None:
 def test_fields_that_mean_nothing_are_refused() -> None:
     columns = [{"name": "a", "type": "int"}]
     assert told(expected=columns, where="a > 0") == [
-        "field 'where': a schema is the same for all rows, so a row filter means nothing."
+        "'where' means nothing here: the rule does not look at rows."
     ]
     assert told() == ["field 'expected' is missing."]
 
