@@ -91,7 +91,7 @@ def test_yaml_loads(page: Path, tmp_path: Path) -> None:
 
 def as_rule_set(text: str) -> str:
     """Examples of one rule are shown without the lines around it."""
-    return text if "asset:" in text else f"asset: orders\nrules:\n{text}"
+    return text if text.startswith("asset:") else f"asset: orders\nrules:\n{text}"
 
 
 def documented_fields(text: str) -> set[str]:

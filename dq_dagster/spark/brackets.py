@@ -68,18 +68,19 @@ class Bracket:
 
     def middle(self, n: int, one: MedianSql, row: Mapping[str, Any]) -> Number | RuleFailure:
         """The median, from the counts and values that ``Ends.columns`` asked for."""
-        lower = self._at((self.count - 1) // 2, row[f"lower{n}"], n, row)
-        upper = self._at(self.count // 2, row[f"upper{n}"], n, row)
+        lower = self._at((self.count - 1) // 2, n, row)
+        upper = self._at(self.count // 2, n, row)
         if lower is None or upper is None:
             return Unmeasurable.not_bracketed(one.column.name)
         return midpoint(lower, upper)
 
-    def _at(self, rank: int, inner: Any, n: int, row: Mapping[str, Any]) -> Any:
+    def _at(self, rank: int, n: int, row: Mapping[str, Any]) -> Any:
         """The value of that rank, or None if it is not in the bracket after all."""
         if row[f"under{n}"] <= rank < row[f"low{n}"]:
             return self.low
         if row[f"low{n}"] <= rank < row[f"inside{n}"]:
-            return inner
+            first = max((self.count - 1) // 2, row[f"low{n}"])
+            return row[f"middle{n}"][rank - first]
         if row[f"inside{n}"] <= rank < row[f"high{n}"]:
             return self.high
         return None
@@ -125,16 +126,14 @@ class Ends:
         inside = f"array_sort(collect_list({between}))"
         given = f"{value} IS NOT NULL"
         at_most_low = f"count(if({given} AND NOT ({self.over_low}), 1, NULL))"
-        ranks = {"lower": f"(({self.count} - 1) DIV 2)", "upper": f"({self.count} DIV 2)"}
+        first = f"greatest(({self.count} - 1) DIV 2 - {at_most_low}, 0)"
         return [
             f"count(if({self.under}, 1, NULL)) AS under{n}",
             f"{at_most_low} AS low{n}",
             f"count(if({self.under_high}, 1, NULL)) AS inside{n}",
             f"count(if({given} AND NOT ({self.over}), 1, NULL)) AS high{n}",
-            *(
-                f"get({inside}, CAST({rank} - {at_most_low} AS INT)) AS {name}{n}"
-                for name, rank in ranks.items()
-            ),
+            # Named once: Spark would collect the same list twice.
+            f"slice({inside}, CAST({first} AS INT) + 1, 2) AS middle{n}",
         ]
 
 

@@ -41,9 +41,12 @@ def test_the_cases_lead_to_every_verdict() -> None:
             for rows in given.rows().values():
                 verdicts[rule["type"]].add(expected(rule, rows, types).status)
     never_empty = {"record_count_in_range", "column_count_in_range"}
+    # A condition on aggregates holds or not; only on_empty makes a Warning of it.
+    never_soft = {"agg_dq"}
     for name, seen in verdicts.items():
-        wanted = {"Ok", "Warning", "Error"} | (set() if name in never_empty else {"Empty"})
-        assert seen == wanted, name
+        wanted = {"Ok", "Error"} | (set() if name in never_empty else {"Empty"})
+        wanted |= set() if name in never_soft else {"Warning"}
+        assert wanted <= seen <= wanted | {"Warning"}, name
 
 
 @pytest.mark.parametrize("seed", range(SHEETS))

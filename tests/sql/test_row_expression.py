@@ -167,7 +167,8 @@ def test_the_limits_leave_room_for_real_rules(text: str, accepted: bool) -> None
 
 
 def test_a_nearly_full_stack_is_a_refusal_not_a_crash() -> None:
-    text = "(" * 38 + "id" + ")" * 38
+    # A text of its own: answers are remembered.
+    text = "(" * 38 + "depth" + ")" * 38
 
     def call_with(frames: int) -> tuple[Refusal, ...]:
         return call_with(frames - 1) if frames else refusals(text)
