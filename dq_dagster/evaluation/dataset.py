@@ -14,7 +14,7 @@ from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan import Plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.spark.columns import Table
-from dq_dagster.spark.frames import as_spark
+from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.outside_rows import outside_rows
 from dq_dagster.spark.quoting import text
 from dq_dagster.spark.session import session_zone
@@ -45,14 +45,15 @@ class Dataset:
         around: Surroundings,
     ) -> Dataset:
         frame = as_spark(data)
-        table = Table(frame.schema, now, around)
+        visible = frame.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else frame
+        table = Table(visible.schema, now, around)
         dimensions = [name for rule in rules for name in rule.dimensions]
         division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
         return cls(frame, table, division)
 
     def measure(self, plan: Plan, partitions: Sequence[str] | None = None) -> Measurements:
         """Runs the plan's passes; without a list, the partitions are those that have rows."""
-        found = outside_rows(self.frame)
+        found = outside_rows(self.division.visible(self.frame))
         known = self.table.surroundings.known(plan.metrics)
         found |= {metric: Measured.of_all(metric, value) for metric, value in known.items()}
         division = self.division

@@ -2,44 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import dagster as dg
 from dagster import AssetCheckEvaluation
 from dagster._check import CheckError
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (
+    AssetCheckEvaluationTargetMaterializationData,
+)
+from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
 )
+from dagster._core.storage.mem_io_manager import InMemoryIOManager
+from dagster._utils.warnings import disable_dagster_warnings
 
 if TYPE_CHECKING:
     from dagster._core.execution.context.system import StepExecutionContext
+    from dagster._core.execution.plan.inputs import StepInput
 
 _FINISHED = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+# How many records one question to the event log asks for.
+_PAGE = 1_000
 
 
-def load_asset_value(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
+@dataclass(frozen=True, slots=True)
+class Materialization:
+    """When and by which run an asset, or one partition of it, was built."""
+
+    storage_id: int
+    run_id: str
+    timestamp: float
+
+
+def load_asset_value(
+    context: dg.AssetCheckExecutionContext,
+    key: dg.AssetKey,
+    partitions: Collection[str] | None = None,
+) -> Any:
     """The asset's value through its own IO manager, loaded now, inside the step.
 
     As a declared input, Dagster would load it before the step's code runs, and a value that can
     not be loaded would leave every check without a result. The public ``load_asset_value`` makes
-    a new IO manager, which knows nothing of values kept in memory.
+    a new IO manager, which knows nothing of values kept in memory. ``partitions`` are those to
+    load; without them Dagster decides by the run.
     """
     step = _step(context)
-    for step_input in step.step.step_inputs:
-        definition = step.op_def.input_def_named(step_input.name)
-        if _asset_of_input(step, step_input.name) == key:
-            events = cast("Any", step_input.source).load_input_object(step, definition)
-            return next(iter(events))
-    raise LookupError(f"The check has no dependency on asset {key.to_user_string()}.")
+    step_input = _input_of(step, key)
+    if step_input is None:
+        raise LookupError(f"The check has no dependency on asset {key.to_user_string()}.")
+    definition = step.op_def.input_def_named(step_input.name)
+    asking = step if partitions is None else _asking_for(step, key, partitions)
+    events = cast("Any", step_input.source).load_input_object(asking, definition)
+    return next(iter(events))
 
 
-def is_partitioned(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> bool:
-    """Whether the checked asset has partitions."""
+def holds_one_run_only(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> bool:
+    """Whether the asset's IO manager keeps values in memory, and forgets them after the run."""
+    step = _step(context)
+    step_input = _input_of(step, key)
+    handle = getattr(getattr(step_input, "source", None), "step_output_handle", None)
+    return handle is not None and isinstance(step.get_io_manager(handle), InMemoryIOManager)
+
+
+def _asking_for(
+    step: StepExecutionContext, key: dg.AssetKey, partitions: Collection[str]
+) -> StepExecutionContext:
+    """The same step, as if it depended on just these partitions of the asset."""
+    definition = step.job_def.asset_layer.get(key).partitions_def
+    if definition is None:
+        return step
+    with partition_loading_context(dynamic_partitions_store=step.instance):
+        subset = definition.subset_with_partition_keys(partitions)
+    asking: Any = copy.copy(step)
+    asking.asset_partitions_subset_for_input = lambda *_, **__: subset
+    return cast("StepExecutionContext", asking)
+
+
+def partitions_def_of(
+    context: dg.AssetCheckExecutionContext, key: dg.AssetKey
+) -> dg.PartitionsDefinition[Any] | None:
+    """How the asset is partitioned; None if it is not, or the job does not know it."""
     layer = _step(context).job_def.asset_layer
-    return layer.has(key) and layer.get(key).partitions_def is not None
+    return layer.get(key).partitions_def if layer.has(key) else None
+
+
+def is_built_by_dagster(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> bool:
+    """Whether some run can materialize the asset, so that Dagster knows what there is of it."""
+    layer = _step(context).job_def.asset_layer
+    return layer.has(key) and layer.get(key).is_materializable
+
+
+def partition_keys_of(
+    definition: dg.PartitionsDefinition[Any], instance: dg.DagsterInstance
+) -> list[str]:
+    """All keys of a definition, dynamic ones included."""
+    return list(definition.get_partition_keys(dynamic_partitions_store=instance))
 
 
 def asset_metadata(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Mapping[str, Any]:
@@ -63,19 +126,118 @@ def check_keys_of(
 def evaluations_of(
     instance: dg.DagsterInstance, key: dg.AssetCheckKey, limit: int
 ) -> list[tuple[float, AssetCheckEvaluation]]:
-    """The latest evaluations of a check with their times, the newest first.
+    """The latest evaluations of a check with their times, the newest first."""
+    pages = evaluation_pages(instance, key, first=limit, most=limit)
+    return [one for page in pages for one in page]
+
+
+def evaluation_pages(
+    instance: dg.DagsterInstance, key: dg.AssetCheckKey, *, first: int, most: int
+) -> Iterator[list[tuple[float, AssetCheckEvaluation]]]:
+    """The evaluations of a check with their times, the newest first, page by page.
 
     Only finished ones: the row of a run that is under way, or was killed, says nothing.
     """
-    records = instance.event_log_storage.get_asset_check_execution_history(
-        key, limit=limit, status=_FINISHED
+    cursor, size, left = None, min(first, most), most
+    while left > 0:
+        records = instance.event_log_storage.get_asset_check_execution_history(
+            key, limit=size, cursor=cursor, status=_FINISHED
+        )
+        yield [
+            (record.event.timestamp, evaluation)
+            for record in records
+            if record.event is not None
+            and isinstance(evaluation := _evaluation(record), AssetCheckEvaluation)
+        ]
+        if len(records) < size:
+            return
+        left -= size
+        cursor, size = records[-1].id, min(_PAGE, left)
+
+
+def storage_ids(instance: dg.DagsterInstance, key: dg.AssetKey) -> dict[str, int]:
+    """The partitions that were ever built, each with the number of its latest materialization."""
+    return dict(
+        instance.event_log_storage.get_latest_storage_id_by_partition(
+            key, dg.DagsterEventType.ASSET_MATERIALIZATION
+        )
     )
-    return [
-        (record.event.timestamp, evaluation)
-        for record in records
-        if record.event is not None
-        and isinstance(evaluation := _evaluation(record), AssetCheckEvaluation)
-    ]
+
+
+def materializations(
+    instance: dg.DagsterInstance, key: dg.AssetKey, numbers: Mapping[str, int]
+) -> dict[str, Materialization]:
+    """The materializations of those numbers, by partition."""
+    wanted = sorted(numbers.values())
+    found: dict[int, Materialization] = {}
+    for start in range(0, len(wanted), _PAGE):
+        some = wanted[start : start + _PAGE]
+        asked = dg.AssetRecordsFilter(asset_key=key, storage_ids=some)
+        for record in instance.fetch_materializations(asked, limit=len(some)).records:
+            found[record.storage_id] = Materialization(
+                record.storage_id, record.run_id, record.timestamp
+            )
+    return {name: found[number] for name, number in numbers.items() if number in found}
+
+
+def latest_materialization(
+    instance: dg.DagsterInstance, key: dg.AssetKey
+) -> Materialization | None:
+    """The newest materialization of the asset, whatever its partition."""
+    records = instance.fetch_materializations(key, limit=1).records
+    return next((Materialization(r.storage_id, r.run_id, r.timestamp) for r in records), None)
+
+
+def evaluation_of_partition(
+    result: dg.AssetCheckResult,
+    *,
+    partition: str,
+    blocking: bool,
+    target: Materialization | None,
+) -> AssetCheckEvaluation:
+    """A result as the event that Dagster stores, for one partition of a run over several.
+
+    An AssetCheckResult has no place for the partition. Without the materialization that it is
+    about, the UI would not take it for the partition's current one.
+    """
+    data = target and AssetCheckEvaluationTargetMaterializationData(
+        storage_id=target.storage_id, run_id=target.run_id, timestamp=target.timestamp
+    )
+    return AssetCheckEvaluation(
+        asset_key=cast("dg.AssetKey", result.asset_key),
+        check_name=cast("str", result.check_name),
+        passed=result.passed,
+        metadata=result.metadata,
+        target_materialization_data=data,
+        severity=result.severity,
+        description=result.description,
+        blocking=blocking,
+        partition=partition,
+    )
+
+
+def output_of_check(
+    context: dg.AssetCheckExecutionContext, key: dg.AssetCheckKey
+) -> dg.Output[None]:
+    """What lets steps go on that wait for a check."""
+    name = _step(context).job_def.asset_layer.get_op_output_name(key)
+    return dg.Output(None, output_name=cast("str", name))
+
+
+def partitioned_check_spec(
+    partitions_def: dg.PartitionsDefinition[Any] | None, **fields: Any
+) -> dg.AssetCheckSpec:
+    """A check with partitions of its own, without the warning that those are new in Dagster."""
+    with disable_dagster_warnings():
+        return dg.AssetCheckSpec(partitions_def=partitions_def, **fields)
+
+
+def asked_partitions(context: dg.AssetCheckExecutionContext) -> Sequence[str] | None:
+    """The partitions that the run is about; None if it is about none."""
+    op_context = context.op_execution_context
+    if op_context.has_partition_key:
+        return (op_context.partition_key,)
+    return tuple(op_context.partition_keys) if op_context.has_partition_key_range else None
 
 
 def _evaluation(record: AssetCheckExecutionRecord) -> object:
@@ -87,5 +249,13 @@ def _step(context: dg.AssetCheckExecutionContext) -> StepExecutionContext:
     return context.op_execution_context.get_step_execution_context()
 
 
-def _asset_of_input(step: StepExecutionContext, name: str) -> dg.AssetKey | None:
-    return step.job_def.asset_layer.get_asset_key_for_node_input(step.node_handle, name)
+def _input_of(step: StepExecutionContext, key: dg.AssetKey) -> StepInput | None:
+    layer = step.job_def.asset_layer
+    return next(
+        (
+            one
+            for one in step.step.step_inputs
+            if layer.get_asset_key_for_node_input(step.node_handle, one.name) == key
+        ),
+        None,
+    )

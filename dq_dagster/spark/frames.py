@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
+# A column that says which partition a row came from. Rules, functions and queries never see it.
+HIDDEN_KEY = "__dq_partition_key__"
+
 
 def as_spark(data: Any) -> DataFrame:
     """Spark DataFrames as they are, pandas ones converted, dicts by partition put together."""
@@ -63,6 +66,15 @@ def _from_pandas(data: pd.DataFrame) -> DataFrame:
 def _culprit(error: Exception) -> str:
     # Arrow names the column in the last line of its text; the first ones quote values.
     return str(error.args[-1]) if len(error.args) > 1 else "mixed values"
+
+
+def tagged(parts: Mapping[str, Any]) -> DataFrame:
+    """Frames by partition put together, each row with the key of its partition."""
+    from pyspark.sql import functions as F
+
+    return _union(
+        {key: as_spark(part).withColumn(HIDDEN_KEY, F.lit(key)) for key, part in parts.items()}
+    )
 
 
 def _union(parts: Mapping[Any, Any]) -> DataFrame:

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from dq_dagster.errors import RuleFailure, TooManyParts
 from dq_dagster.metrics.slices import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.spark.columns import COMPARABLE, Table
+from dq_dagster.spark.frames import HIDDEN_KEY
 from dq_dagster.spark.quoting import identifier, text
 
 if TYPE_CHECKING:
@@ -50,12 +51,19 @@ class Division:
         fine = tuple(cut for cut in cuts if cut.dimension not in self.problems)
         return fine or (Cut(cuts[0].partitioned),)
 
+    def visible(self, frame: DataFrame) -> DataFrame:
+        """The frame as people know it, without a key that was only added for us."""
+        hidden = self.partition == identifier(HIDDEN_KEY)
+        return frame.drop(HIDDEN_KEY) if hidden else frame
+
 
 UNSLICED = Division(None, {}, {})
 
 
 def partition_key(table: Table, partition_by: str) -> str:
     """The SQL of a row's partition key: a column, or an expression."""
+    if partition_by == HIDDEN_KEY:
+        return identifier(HIDDEN_KEY)
     known = {name.lower() for name in table.schema.names}
     sql = table.column(partition_by).sql if partition_by.lower() in known else f"({partition_by})"
     return f"coalesce(CAST({sql} AS STRING), {text(NO_KEY)})"
@@ -79,7 +87,7 @@ class Parts:
     @classmethod
     def of(cls, frame: DataFrame, cuts: tuple[Cut, ...], division: Division) -> Parts:
         if cuts == (UNDIVIDED,):
-            return cls(frame, cuts, {})
+            return cls(division.visible(frame), cuts, {})
         sql: dict[str | None, str] = {}
         if any(cut.partitioned for cut in cuts) and division.partition is not None:
             sql[None] = division.partition
@@ -89,7 +97,8 @@ class Parts:
         taken = {name.lower() for name in frame.columns}
         keys = {name: _unused(f"{_PARTITION}_{n}", taken) for n, name in enumerate(sql)}
         columns = [f"{sql[name]} AS {identifier(alias)}" for name, alias in keys.items()]
-        return cls(frame.selectExpr("*", *columns), cuts, keys, division.partitions)
+        keyed = division.visible(frame.selectExpr("*", *columns))
+        return cls(keyed, cuts, keys, division.partitions)
 
     def one_by_one(self) -> Iterator[tuple[Slice, DataFrame]]:
         """Each partition, and all rows, as frames of their own: for what can not be grouped."""
