@@ -228,6 +228,10 @@ class Misfit(RuleFailure):
         )
 
     @classmethod
+    def no_number(cls, what: str, kind: str) -> Misfit:
+        return cls(f"{what} is a {kind}, and change detection needs numbers.")
+
+    @classmethod
     def no_meaning(cls, column: str) -> Misfit:
         return cls(
             f"The schema gives column '{column}' no meaning: set one in the rule set's "
