@@ -77,7 +77,8 @@ class Measured:
 
 
 def _merge(one: Any, other: Any) -> Any:
-    for state in (one, other):
-        if isinstance(state, RuleFailure):
-            return state
+    failures = [state for state in (one, other) if isinstance(state, RuleFailure)]
+    if failures:
+        # Of several the same one is told, in whatever order Spark brings the parts.
+        return min(failures, key=lambda failure: (str(failure), type(failure).__name__))
     return one.merge(other)

@@ -10,11 +10,12 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from dq_dagster.errors import Unmeasurable
 from dq_dagster.metrics.conditions import Condition, ValueCondition
-from dq_dagster.metrics.states import EXACT, Extreme, Moments, Tally, Total
+from dq_dagster.metrics.states import EXACT, Extreme, Moments, Tally, Total, as_double
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,9 @@ class ColumnAvg(ColumnMetric):
             raise Unmeasurable.overflow("sum", self.column)
         if isinstance(total, Decimal):
             return EXACT.divide(total, Decimal(state.count))
+        if isinstance(state.total, Fraction) and not state.odd:
+            # Rounded once, and not a second time after the sum.
+            return as_double(state.total / state.count)
         mean = total / state.count
         if isinstance(total, int) and abs(mean) >= 2**53:
             # Doubles are coarser than whole numbers here.
@@ -190,13 +194,13 @@ class ColumnStddev(ColumnMetric):
     def value(self, state: Moments) -> float | None:
         if state.count < 2:
             return None
-        variance = state.squares / (state.count - 1)
-        if math.isinf(variance) or math.isinf(state.mean):
+        variance, mean = state.variance, state.mean
+        if variance is None or mean is None or math.isinf(variance):
             raise Unmeasurable.overflow("standard deviation", self.column)
         if math.isnan(variance):
             return math.nan
         deviation = math.sqrt(variance)
-        if state.step and _is_lost(deviation, abs(state.mean) * 2**-52, state.step):
+        if state.step and _is_lost(deviation, abs(mean) * 2**-52, state.step):
             raise Unmeasurable.too_close("standard deviation", self.column)
         return deviation
 

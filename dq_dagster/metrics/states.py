@@ -1,7 +1,9 @@
 """What one pass over some rows leaves behind: small, exact, and mergeable.
 
-``a.merge(b)`` is the state of the rows of ``a`` and ``b`` together, in any order and for any
-split. Partitions, the whole dataset and groups are all merges of the same states.
+``a.merge(b)`` is the state of the rows of ``a`` and ``b`` together. Merging is exact: it gives the
+same state in any order and for any grouping, so that states of today and of last year add up to
+what one look at all rows gives. Doubles are fractions of powers of two, and are added as such;
+what is rounded is rounded once, when a value is read.
 """
 
 from __future__ import annotations
@@ -12,10 +14,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Context, Decimal
 from enum import IntFlag
-from typing import Any, Literal, NoReturn, Self
+from fractions import Fraction
+from typing import Any, Literal, NoReturn, Self, TypeAlias
 
 # Spark's decimals have at most 38 digits; sums of very many of them stay exact with this.
 EXACT = Context(prec=120)
+
+Scalar: TypeAlias = bool | int | float | Decimal | str | bytes | date | datetime
+Number: TypeAlias = int | Decimal | Fraction | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,11 @@ class Extreme(State):
     """The smallest or the largest value; NaN if any value was NaN, None if there was none."""
 
     side: Literal["min", "max"]
-    value: bool | int | float | Decimal | str | bytes | date | datetime | None
+    value: Scalar | None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, float):
+            object.__setattr__(self, "value", _one_of_its_kind(self.value))
 
     def merge(self, other: Self) -> Self:
         if self.value is None or _is_nan(other.value):
@@ -51,7 +61,10 @@ class Extreme(State):
             return self
         mine: Any = self.value
         theirs: Any = other.value
-        keeps_mine = mine <= theirs if self.side == "min" else mine >= theirs
+        if mine == theirs:
+            # 1 and 1.00 are equal, and yet one of them must win whatever the order.
+            return max(self, other, key=lambda state: _form(state.value))
+        keeps_mine = mine < theirs if self.side == "min" else mine > theirs
         return self if keeps_mine else other
 
 
@@ -68,14 +81,21 @@ class Odd(IntFlag):
 class Total(State):
     """How many values there were and what they add up to.
 
-    ``total`` is an int or Decimal for exact types, a float for floating-point ones and None if
-    Spark could not hold it. Infinite values and NaN are not added but noted in ``odd``: what they
-    lead to then depends neither on the order of rows nor on sums in between.
+    ``total`` is an int or Decimal for exact types, a float for floating-point ones (a Fraction
+    once merged) and None if Spark could not hold it. Infinite values and NaN are not added but
+    noted in ``odd``: what they lead to then depends neither on the order of rows nor on sums in
+    between.
     """
 
     count: int
-    total: int | Decimal | float | None
+    total: Number | None
     odd: int = Odd.NONE
+
+    def __post_init__(self) -> None:
+        if isinstance(self.total, float):
+            # Plus zero: there is one zero, whatever sign a sum got.
+            finite = self.total + 0.0 if math.isfinite(self.total) else None
+            object.__setattr__(self, "total", finite)
 
     def merge(self, other: Self) -> Self:
         return type(self)(
@@ -85,41 +105,65 @@ class Total(State):
     @property
     def result(self) -> int | Decimal | float | None:
         """The sum of all values; None if it is too large to be held."""
-        if self.odd & Odd.NAN or self.odd == Odd.PLUS_INFINITY | Odd.MINUS_INFINITY:
-            return math.nan
         if self.odd:
-            return math.inf if self.odd == Odd.PLUS_INFINITY else -math.inf
-        too_large = isinstance(self.total, float) and not math.isfinite(self.total)
-        return None if too_large else self.total
+            return odd_result(self.odd)
+        if isinstance(self.total, float | Fraction):
+            return as_double(self.total)
+        return self.total
 
 
 @dataclass(frozen=True, slots=True)
 class Moments(State):
-    """Count, mean and sum of squared differences from the mean (merged after Chan et al.).
+    """Count, sum and sum of squares, from which mean and deviation follow exactly.
 
     ``step`` is how far apart different values of the column's type are at least (0: unknown);
-    where doubles are coarser than that, small deviations are lost.
+    where doubles are coarser than that, small deviations are lost. Where a sum is not finite,
+    ``odd`` says how, and the sums mean nothing.
     """
 
     count: int
-    mean: float
-    squares: float
+    total: Fraction
+    power: Fraction
     step: float = 0.0
+    odd: int = Odd.NONE
+
+    @classmethod
+    def of(cls, count: int, mean: float, squares: float, step: float = 0.0) -> Self:
+        """From the mean, and the sum of squared differences from it."""
+        odd = _oddness(mean) | (_oddness(squares) if math.isfinite(mean) else Odd.NONE)
+        if odd:
+            return cls(count, Fraction(0), Fraction(0), step, odd)
+        centre = Fraction(mean)
+        total = centre * count
+        return cls(count, total, Fraction(squares) + total * centre, step)
 
     def merge(self, other: Self) -> Self:
-        if not self.count:
-            return other
-        if not other.count:
-            return self
-        count = self.count + other.count
-        apart = other.mean - self.mean
-        share = other.count / count
+        odd = self.odd | other.odd
         return type(self)(
-            count,
-            self.mean + apart * share,
-            self.squares + other.squares + apart * apart * self.count * share,
-            self.step,
+            self.count + other.count,
+            Fraction(0) if odd else self.total + other.total,
+            Fraction(0) if odd else self.power + other.power,
+            # Of one column all are alike; else, what holds for all of them.
+            min(self.step, other.step),
+            odd,
         )
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of all values; None if it is too large to be held, or if there is no value."""
+        if self.odd:
+            return odd_result(self.odd)
+        return as_double(self.total / self.count) if self.count else None
+
+    @property
+    def variance(self) -> float | None:
+        """The sample variance; None if it is too large to be held, or of fewer than two values."""
+        if self.odd:
+            return odd_result(self.odd)
+        if self.count < 2:
+            return None
+        squares = self.power - self.total * self.total / self.count
+        return as_double(squares / (self.count - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +181,49 @@ class Opaque(State):
         raise TypeError("An answer in SQL can not be merged: measure it on all rows together.")
 
 
+def as_double(exact: float | Fraction) -> float | None:
+    """The nearest double; None if the number is beyond all of them."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return None
+
+
+def odd_result(odd: int) -> float:
+    """What a sum comes to that values such as these are part of."""
+    if odd & Odd.NAN or odd == Odd.PLUS_INFINITY | Odd.MINUS_INFINITY:
+        return math.nan
+    return math.inf if odd == Odd.PLUS_INFINITY else -math.inf
+
+
+def _oddness(value: float) -> Odd:
+    if math.isfinite(value):
+        return Odd.NONE
+    if math.isnan(value):
+        return Odd.NAN
+    return Odd.PLUS_INFINITY if value > 0 else Odd.MINUS_INFINITY
+
+
 def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _add(
-    left: int | Decimal | float | None, right: int | Decimal | float | None
-) -> int | Decimal | float | None:
+def _one_of_its_kind(value: float) -> float:
+    """One zero and one NaN: which of their forms Spark finds depends on the order of rows."""
+    if math.isnan(value):
+        return math.nan
+    return value or type(value)(0.0)
+
+
+def _form(value: object) -> tuple[str, str]:
+    return type(value).__name__, str(value)
+
+
+def _add(left: Number | None, right: Number | None) -> Number | None:
     if left is None or right is None:
         return None
-    if isinstance(left, float) or isinstance(right, float):
-        return float(left) + float(right)
+    if isinstance(left, float | Fraction) or isinstance(right, float | Fraction):
+        return Fraction(left) + Fraction(right)
     if isinstance(left, Decimal) or isinstance(right, Decimal):
         return EXACT.add(Decimal(left), Decimal(right))
     return left + right

@@ -273,8 +273,8 @@ def _long_total(results: Results) -> State:
 def _moments(results: Results, step: float) -> State:
     count = results["count"]
     if not count:
-        return Moments(0, 0.0, 0.0, step)
-    return Moments(count, results["total"] / count, results["variance"] * count, step)
+        return Moments.of(0, 0.0, 0.0, step)
+    return Moments.of(count, results["total"] / count, results["variance"] * count, step)
 
 
 def _step(kind: T.DataType) -> float:

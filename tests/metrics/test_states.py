@@ -8,15 +8,19 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
+from itertools import permutations
 from operator import or_
 from random import Random
+from time import process_time
 from typing import Any, Literal, TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dq_dagster.errors import Unmeasurable
 from dq_dagster.metrics.metric import ColumnAvg, ColumnStddev, ColumnSum
+from dq_dagster.metrics.single import Single
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, Odd, State, Tally, Total
 
 S = TypeVar("S", bound=State)
@@ -26,13 +30,24 @@ seeds = st.integers(0, 2**32)
 ZONES = [UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-5, minutes=-30))]
 
 
-def merged(values: Sequence[Any], state: Callable[[Sequence[Any]], S], seed: int) -> S:
-    """Splits the values at random, empty parts included, and merges the parts in random order."""
+def merged(
+    values: Sequence[Any], state: Callable[[Sequence[Any]], S], seed: int, *, parts: int = 0
+) -> S:
+    """Splits the values at random, empty parts included, and merges the parts in random order.
+
+    ``parts``: so many parts, each of one value or of none.
+    """
     random = Random(seed)
-    parts: list[list[Any]] = [[] for _ in range(random.randint(1, 6))]
-    for value in values:
-        random.choice(parts).append(value)
-    states = [state(part) for part in parts]
+    split: list[list[Any]] = [[] for _ in range(parts or random.randint(1, 6))]
+    for n, value in enumerate(values):
+        (split[n] if parts else random.choice(split)).append(value)
+    return put_together([state(part) for part in split], seed)
+
+
+def put_together(states: Sequence[S], seed: int) -> S:
+    """Merges states in random order."""
+    random = Random(seed)
+    states = list(states)
     while len(states) > 1:
         # Neighbours or not, left or right first: any tree of merges.
         one, other = (states.pop(random.randrange(len(states))) for _ in range(2))
@@ -88,13 +103,12 @@ def test_totals_of_decimals_are_exact(values: list[Decimal], seed: int) -> None:
 
 @steady
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1), seeds)
-def test_totals_of_doubles_are_close(values: list[float], seed: int) -> None:
-    found = merged(values, float_total, seed)
-    assert isinstance(found.total, float)
+def test_totals_of_doubles_are_exact(values: list[float], seed: int) -> None:
+    one_by_one = merged(values, float_total, seed, parts=len(values))
     exact = sum(map(Fraction, values), Fraction(0))
-    size = sum((abs(Fraction(value)) for value in values), Fraction(0))
-    assert abs(Fraction(found.total) - exact) <= size / 10**12
-    assert found.result == found.total
+    assert one_by_one == Total(len(values), exact)
+    assert one_by_one.result == float(exact)
+    assert ColumnAvg("x").value(one_by_one) == float(exact / len(values))
 
 
 @steady
@@ -204,44 +218,71 @@ def test_the_ends_of_the_calendar(day: date) -> None:
     assert middle.merge(Extreme("min", day)).value == min(day, date(2024, 1, 1))
 
 
+@pytest.mark.parametrize("side", ["min", "max"])
+@pytest.mark.parametrize(
+    "equal",
+    [
+        [0.0, -0.0],
+        [1, Decimal(1), Decimal("1.00"), 1.0, Single(1.0)],
+        [Decimal("1E+2"), Decimal(100), Decimal("100.000")],
+        [datetime(2024, 5, 1, 12, tzinfo=zone) for zone in (UTC, timezone(timedelta(0), "GMT"))],
+        [math.nan, -math.nan, Single(math.nan)],
+    ],
+    ids=str,
+)
+def test_which_of_equal_values_is_kept_does_not_depend_on_order(
+    equal: list[Any], side: Literal["min", "max"]
+) -> None:
+    forms = set()
+    for ordered in permutations(equal):
+        value = reduce(Extreme.merge, [Extreme(side, one) for one in ordered]).value
+        forms.add((type(value), str(value)))
+    assert len(forms) == 1
+    assert (float, "-0.0") not in forms
+
+
 # --- moments ------------------------------------------------------------------------------------
 
 
 def moments_of(values: Sequence[float]) -> Moments:
-    """Exact, so that what is off comes from merging."""
+    """As Spark measures them: mean and squares are rounded."""
     if not values:
-        return Moments(0, 0.0, 0.0)
+        return Moments.of(0, 0.0, 0.0)
     exact = [Fraction(value) for value in values]
     mean = sum(exact, Fraction(0)) / len(exact)
     squares = sum(((value - mean) ** 2 for value in exact), Fraction(0))
-    return Moments(len(values), float(mean), float(squares))
+    return Moments.of(len(values), float(mean), float(squares))
 
 
-def check_moments(values: Sequence[float], seed: int) -> None:
-    found, right = merged(values, moments_of, seed), moments_of(values)
-    assert found.count == right.count
-    largest = max(map(abs, values), default=0.0)
-    assert abs(found.mean - right.mean) <= 1e-14 * largest
-    # The mean of a part is off by a rounding of its size, and that enters the squares.
-    slack = 1e-12 * right.squares + 4 * len(values) * (largest * 2**-51) ** 2
-    slack += 1e-14 * largest * math.sqrt(right.squares * len(values))
-    assert abs(found.squares - right.squares) <= slack
+def exact_variance(values: Sequence[float]) -> Fraction:
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact, Fraction(0)) / len(exact)
+    return sum(((value - mean) ** 2 for value in exact), Fraction(0)) / (len(exact) - 1)
 
 
 @steady
-@given(st.lists(st.floats(-1e6, 1e6)), seeds)
-def test_moments(values: list[float], seed: int) -> None:
-    check_moments(values, seed)
+@given(st.lists(st.floats(-1e100, 1e100), min_size=2), seeds)
+def test_moments_of_single_values_are_exact(values: list[float], seed: int) -> None:
+    found = merged(values, moments_of, seed, parts=len(values) + 1)
+    assert found.count == len(values)
+    assert found.mean == float(sum(map(Fraction, values), Fraction(0)) / len(values))
+    assert found.variance == float(exact_variance(values))
+    assert ColumnStddev("x").value(found) == math.sqrt(float(exact_variance(values)))
+
+
+@steady
+@given(st.lists(st.lists(st.floats(-1e9, 1e9), max_size=5), min_size=1), seeds)
+def test_moments_are_the_same_in_any_order(parts: list[list[float]], seed: int) -> None:
+    states = [moments_of(part) for part in parts]
+    assert put_together(states, seed) == reduce(Moments.merge, states)
 
 
 @steady
 @given(st.lists(st.integers(-100, 100), min_size=2), seeds)
 def test_moments_far_from_zero(noise: list[int], seed: int) -> None:
     values = [1e9 + number / 64 for number in noise]
-    check_moments(values, seed)
     deviation = ColumnStddev("x").value(merged(values, moments_of, seed))
-    exact = moments_of([number / 64 for number in noise])
-    expected = math.sqrt(exact.squares / (exact.count - 1))
+    expected = math.sqrt(exact_variance([number / 64 for number in noise]))
     assert deviation == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
@@ -250,9 +291,35 @@ def test_too_few_values_have_no_deviation(values: list[float]) -> None:
     assert ColumnStddev("x").value(moments_of(values)) is None
 
 
-@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
-def test_odd_moments_stay_odd(odd: float) -> None:
-    # What Spark brings back for values of which one is odd.
-    strange = Moments(2, odd, math.nan)
-    for one, other in ((strange, moments_of([1.0])), (moments_of([1.0]), strange)):
-        assert math.isnan(one.merge(other).squares)
+def test_a_deviation_beyond_all_doubles_is_no_number() -> None:
+    apart = Moments.of(1, 1e200, 0.0).merge(Moments.of(1, -1e200, 0.0))
+    assert apart.variance is None
+    with pytest.raises(Unmeasurable, match="standard deviation of 'x' is too large"):
+        ColumnStddev("x").value(apart)
+
+
+@pytest.mark.parametrize(
+    ("mean", "squares"),
+    [(math.nan, math.nan), (math.inf, math.nan), (-math.inf, math.nan), (1.0, math.inf)],
+)
+def test_odd_moments_stay_odd(mean: float, squares: float) -> None:
+    # What Spark brings back for values of which one is odd, or too large to be squared.
+    strange, plain = Moments.of(2, mean, squares), moments_of([1.0])
+    assert strange.merge(plain) == plain.merge(strange)
+    variance = strange.merge(plain).variance
+    assert variance is not None
+    assert not math.isfinite(variance)
+
+
+def test_opposite_infinities_are_no_number_in_any_order() -> None:
+    states = [Moments.of(1, math.inf, math.nan), moments_of([1.0]), Moments.of(1, -math.inf, 0.0)]
+    for ordered in permutations(states):
+        assert math.isnan(ColumnStddev("x").value(reduce(Moments.merge, ordered)) or 0)
+
+
+def test_very_many_parts_merge_in_no_time() -> None:
+    random = Random(3)
+    states = [Moments.of(7, random.uniform(0, 1e4), random.uniform(0, 1e6)) for _ in range(50_000)]
+    start = process_time()
+    reduce(Moments.merge, states)
+    assert process_time() - start < 2
