@@ -228,6 +228,13 @@ class Misfit(RuleFailure):
         )
 
     @classmethod
+    def no_time(cls, partition: str) -> Misfit:
+        return cls(
+            f"Partition '{partition}' stands for no time, so none is known to be before it: set "
+            "baseline to same_slice."
+        )
+
+    @classmethod
     def no_number(cls, what: str, kind: str) -> Misfit:
         return cls(f"{what} is a {kind}, and change detection needs numbers.")
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
+from dq_dagster.evaluation.history import group_key
+from dq_dagster.evaluation.looking_back import LookingBack
 from dq_dagster.evaluation.measurements import Measurements
+from dq_dagster.evaluation.numbers import numbers
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
@@ -18,6 +22,9 @@ from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.rules.rule import Rule
 
 OTHERS = "Others"
+# The numbers of so many groups are kept for later, the largest first.
+_MOST_GROUPS = 300
+_NO_COMMON_PAST = "Nothing to judge: together these groups have no past of their own."
 Rest = Callable[[Rule, Sequence[Slice]], Evidence]
 
 
@@ -56,25 +63,43 @@ class Group:
         }
 
 
-def breakdown(rule: Rule, found: Measurements, base: Slice, rest: Rest) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """For each dimension the groups to show, or what is wrong, and the numbers of its groups."""
+
+    tables: dict[str, Any]
+    metrics: dict[str, dict[str, Mapping[str, int | float]]]
+
+
+def breakdown(
+    rule: Rule, found: Measurements, base: Slice, rest: Rest, past: LookingBack
+) -> Breakdown:
     """For each dimension the groups with most impact and the others together, or what is wrong.
 
     ``rest`` answers for the rows outside some groups where that can not be put together.
     """
-    tables: dict[str, Any] = {}
+    result = Breakdown({}, {})
     for dimension in rule.dimensions:
         try:
-            tables[dimension] = [
-                group.record() for group in _groups(rule, found, base, dimension, rest)
-            ]
+            parts = _parts(rule, found, base, dimension)
+            groups = {part: _group_of(rule, found, part, past) for part in parts}
+            listed = _listed(rule, found, groups, rest)
         except RuleFailure as failure:
-            tables[dimension] = str(failure)
-    return tables
+            result.tables[dimension] = str(failure)
+        else:
+            result.tables[dimension] = [group.record() for group in listed]
+            result.metrics[dimension] = _numbers(groups)
+    return result
 
 
-def _groups(
-    rule: Rule, found: Measurements, base: Slice, dimension: str, rest: Rest
-) -> list[Group]:
+def groups_in(rule: Rule, found: Measurements, base: Slice) -> Iterator[Slice]:
+    """The groups of a slice, by all dimensions that it can be broken down by."""
+    for dimension in rule.dimensions:
+        with suppress(RuleFailure):
+            yield from _parts(rule, found, base, dimension)
+
+
+def _parts(rule: Rule, found: Measurements, base: Slice, dimension: str) -> list[Slice]:
     if dimension in found.problems:
         raise found.problems[dimension]
     cut = Cut(base.partition is not None, dimension)
@@ -82,9 +107,13 @@ def _groups(
         raise TooManyParts.by([dimension])
     if not found.divided(rule, cut):
         raise Misfit.no_groups(rule.type)
-    parts = [part for part in found.groups(rule, cut) if part.partition == base.partition]
-    groups = {part: _group(rule, found.evidence(rule, part), part.group) for part in parts}
-    ranked = sorted(parts, key=lambda part: (-groups[part].impact, -groups[part].rows))
+    return [part for part in found.groups(rule, cut) if part.partition == base.partition]
+
+
+def _listed(
+    rule: Rule, found: Measurements, groups: Mapping[Slice, Group], rest: Rest
+) -> list[Group]:
+    ranked = sorted(groups, key=lambda part: (-groups[part].impact, -groups[part].rows))
     listed, others = ranked[: rule.top_dimensions], ranked[rule.top_dimensions :]
     shown = [groups[part] for part in listed]
     if others:
@@ -94,6 +123,19 @@ def _groups(
     return shown
 
 
+def _group_of(rule: Rule, found: Measurements, part: Slice, past: LookingBack) -> Group:
+    return _group(rule, past.add_to(found.evidence(rule, part), part), part.group)
+
+
 def _group(rule: Rule, evidence: Evidence, name: str | None, *, groups: int = 1) -> Group:
     rows = evidence[RecordCount(where=rule.where)]
-    return Group(name, Outcome.of(rule, judged(rule, evidence)), rows, groups)
+    judgement = judged(rule, evidence)
+    if groups > 1 and rule.lookback is not None and judgement.status is Status.EMPTY:
+        judgement = replace(judgement, message=_NO_COMMON_PAST)
+    outcome = Outcome.of(rule, judgement, metrics=numbers(rule, evidence))
+    return Group(name, outcome, rows, groups)
+
+
+def _numbers(groups: Mapping[Slice, Group]) -> dict[str, Mapping[str, int | float]]:
+    largest = sorted(groups.items(), key=lambda item: -item[1].rows)[:_MOST_GROUPS]
+    return {group_key(part.group): group.outcome.metrics for part, group in largest}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.status import Status
+from dq_dagster.metrics.slices import Slice
 from dq_dagster.rules.rule import Rule
 
 Numbers = Mapping[str, float]
@@ -17,7 +20,8 @@ Numbers = Mapping[str, float]
 class Recorded:
     """What one earlier evaluation of a rule recorded.
 
-    ``metrics`` holds numbers by metric key, ``groups`` the same by dimension and group. ``data``
+    ``metrics`` holds numbers by metric key, ``groups`` the same by dimension and group (which
+    ``group_key`` makes a text of). ``data``
     says which state of the data was looked at: two evaluations of the same partition and the same
     state are one point, and the later one counts. None: nobody knows, so each is a point.
     """
@@ -28,6 +32,24 @@ class Recorded:
     partition: str | None = None
     data: str | None = None
     groups: Mapping[str, Mapping[str, Numbers]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, outcome: Outcome, *, at: datetime, data: str | None = None) -> Recorded:
+        """What is kept of an outcome for evaluations to come."""
+        return cls(
+            at,
+            outcome.metrics,
+            outcome.status,
+            outcome.partition,
+            data,
+            outcome.group_metrics,
+        )
+
+    def numbers(self, part: Slice) -> Numbers:
+        """What was recorded of a slice, or of one of its groups; nothing if it had no rows."""
+        if part.dimension is None:
+            return self.metrics
+        return self.groups.get(part.dimension, {}).get(group_key(part.group), {})
 
 
 class History(Protocol):
@@ -41,3 +63,15 @@ class History(Protocol):
 
     def time_of(self, partition: str) -> datetime | None:
         """The time that a partition stands for; None if partitions are no windows of time."""
+
+    def data_of(self, partition: str | None) -> str | None:
+        """Which state the data under test is in, as ``Recorded.data`` would say it.
+
+        What was recorded of the same state is superseded by the evaluation under way. None stands
+        for the whole dataset, and, as an answer, for a state that nobody knows.
+        """
+
+
+def group_key(group: str | None) -> str:
+    """A group as a key of ``Recorded.groups``: in JSON, where no text is the same as NULL."""
+    return json.dumps(group, ensure_ascii=False)

@@ -28,6 +28,10 @@ class Outcome:
     details: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, int | float] = field(default_factory=dict)
     partition: str | None = None
+    # The same numbers by dimension and group (see history.group_key), the largest groups first.
+    group_metrics: Mapping[str, Mapping[str, Mapping[str, int | float]]] = field(
+        default_factory=dict
+    )
 
     @classmethod
     def of(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import DeclarationError
-from dq_dagster.evaluation.breakdown import breakdown
+from dq_dagster.evaluation.breakdown import breakdown, groups_in
+from dq_dagster.evaluation.given_history import Given, history_of
+from dq_dagster.evaluation.history import History
+from dq_dagster.evaluation.looking_back import NO_PAST, LookingBack, look_back
+from dq_dagster.evaluation.numbers import numbers
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.verdict import judged
@@ -40,6 +43,7 @@ def evaluate(
     references: Mapping[str, Any] | None = None,
     recorded: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
+    history: Given | None = None,
 ) -> Evaluation:
     """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved.
 
@@ -49,6 +53,12 @@ def evaluate(
     meant in UTC. ``references`` holds the data of other assets that rules look at, by asset key;
     ``recorded`` the values of metrics that are not measured now, by metric key; ``metadata`` that
     of the asset's latest materialization. Those of other assets are in mappings under their keys.
+
+    ``history`` is the past that change detection judges by: a ``History``; records by rule name
+    (``dq.Recorded``, in any order); or values by metric key, as ``dq.PastValue`` or as plain
+    numbers, the oldest first. Plain numbers are of the whole dataset, one a day, the last of them
+    a day before ``now``. Partitions whose keys are all ISO dates or timestamps stand for those
+    times. What has no past is still learning, and Empty.
     """
     rule_set = _rule_set(rules)
     if partitions is not None and partition_by is None:
@@ -70,10 +80,17 @@ def evaluate(
     if partitions is not None and not _needs_whole(plan):
         dataset = dataset.only(partitions)
     found = dataset.measure(plan, partitions)
+    past = history_of(history, partitions=found.partitions, now=found.now)
     outcomes = [
-        _outcome(rule, part, found, dataset)
+        outcome
         for rule in plan.rules
-        for part in _slices(rule, found.partitions, partitioned=plan.partitioned)
+        for outcome in _outcomes(
+            rule,
+            list(_slices(rule, found.partitions, partitioned=plan.partitioned)),
+            found,
+            dataset,
+            past,
+        )
     ]
     return Evaluation(tuple(outcomes), plan)
 
@@ -112,14 +129,36 @@ def _slices(rule: Rule, keys: Sequence[str], *, partitioned: bool) -> Iterator[S
         yield WHOLE
 
 
-def _outcome(rule: Rule, part: Slice, found: Measurements, dataset: Dataset) -> Outcome:
-    evidence = found.evidence(rule, part)
+def _outcomes(
+    rule: Rule,
+    parts: Sequence[Slice],
+    found: Measurements,
+    dataset: Dataset,
+    history: History,
+) -> list[Outcome]:
+    """The outcomes on these slices in their order, whichever order they have to be judged in."""
+    past = NO_PAST
+    if rule.lookback is not None:
+        groups = [group for part in parts for group in groups_in(rule, found, part)]
+        past = look_back(rule, rule.lookback, [*parts, *groups], history, now=found.now)
+    judged_parts: dict[Slice, Outcome] = {}
+    for part in past.in_order(parts):
+        judged_parts[part] = _outcome(rule, part, found, dataset, past)
+        past.note(judged_parts[part])
+    return [judged_parts[part] for part in parts]
+
+
+def _outcome(
+    rule: Rule, part: Slice, found: Measurements, dataset: Dataset, past: LookingBack
+) -> Outcome:
+    evidence = past.add_to(found.evidence(rule, part), part)
     judgement = judged(rule, evidence)
-    if rule.dimensions:
-        tables = breakdown(rule, found, part, lambda one, groups: _rest(one, groups, dataset))
-        judgement = replace(judgement, details={**judgement.details, "dimensions": tables})
-    numbers = _numbers(rule, evidence)
-    return Outcome.of(rule, judgement, partition=part.partition, metrics=numbers)
+    outcome = Outcome.of(rule, judgement, partition=part.partition, metrics=numbers(rule, evidence))
+    if not rule.dimensions:
+        return outcome
+    by_group = breakdown(rule, found, part, lambda one, some: _rest(one, some, dataset), past)
+    details = {**outcome.details, "dimensions": by_group.tables}
+    return replace(outcome, details=details, group_metrics=by_group.metrics)
 
 
 def _rest(rule: Rule, groups: Sequence[Slice], dataset: Dataset) -> Evidence:
@@ -129,13 +168,3 @@ def _rest(rule: Rule, groups: Sequence[Slice], dataset: Dataset) -> Evidence:
     found = dataset.without(groups).measure(make_plan([alone], also=[rows]))
     evidence = found.evidence(alone, WHOLE)
     return replace(evidence, values={**evidence.values, rows: found.metrics[rows].value()})
-
-
-def _numbers(rule: Rule, evidence: Evidence) -> dict[str, int | float]:
-    """The measured numbers by metric key: the history that later checks learn from."""
-    measured = {metric.key: evidence.values.get(metric) for metric in rule.metrics()}
-    return {
-        key: value if isinstance(value, int) else float(value)
-        for key, value in measured.items()
-        if isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    }

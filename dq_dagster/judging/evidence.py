@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from dq_dagster.errors import RuleFailure
+from dq_dagster.judging.past import PastValue
 from dq_dagster.metrics.metric import Metric
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The values of the metrics a rule asked for, on one slice of the data."""
+    """The values of the metrics a rule asked for, on one slice of the data.
+
+    ``pasts`` holds what was observed before by metric key, or why that could not be read;
+    ``moment`` is when the slice counts for, if that is not ``now``.
+    """
 
     values: Mapping[Metric, Any]
     zone: tzinfo = field(default=UTC)
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    pasts: Mapping[str, Sequence[PastValue]] | RuleFailure = field(default_factory=dict)
+    moment: datetime | None = None
 
     def __getitem__(self, metric: Metric) -> Any:
         """The measured value; raises the metric's failure if it could not be measured."""
@@ -25,3 +32,14 @@ class Evidence:
         if isinstance(value, RuleFailure):
             raise value
         return value
+
+    def past(self, metric: Metric) -> Sequence[PastValue]:
+        """What was observed of the metric before, the oldest first; raises why that is unknown."""
+        if isinstance(self.pasts, RuleFailure):
+            raise self.pasts
+        return self.pasts.get(metric.key, ())
+
+    @property
+    def at(self) -> datetime:
+        """The moment that the slice counts for: that of its partition, or now."""
+        return self.now if self.moment is None else self.moment

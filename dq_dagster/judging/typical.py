@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from dq_dagster.errors import Misfit
@@ -25,6 +27,7 @@ _FEWEST = 3
 # Details stay small, however long the window is: this many of its latest points are listed.
 _MOST_LISTED = 100
 _DAY = timedelta(days=1)
+_AT = attrgetter("at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class Typical:
 
     def bounds(self, past: Sequence[PastValue], at: datetime) -> TypicalBounds | Unknown:
         """What is typical at that moment by the past, the oldest first, or why that is unknown."""
-        points = [point for point in past if self._counts(point)]
+        points = [point for point in past if self.counts(point)]
         if missing := self._still_to_learn(points, at):
             return Unknown(Status.EMPTY, missing)
         window = self._window(points, at)
@@ -96,6 +99,30 @@ class Typical:
             min_iqr=self.min_iqr,
         )
 
+    def counts(self, point: PastValue) -> bool:
+        """Whether a point takes part at all."""
+        excluded = self.exclude_errors and point.status is Status.ERROR
+        return math.isfinite(point.value) and not excluded
+
+    def suffices(self, count: int, oldest: datetime, at: datetime) -> bool:
+        """Whether nothing older can change a verdict, given so many points up to the oldest."""
+        if self.period_unit == "runs":
+            return count >= self.reach
+        return at - oldest >= self.reach * _DAY
+
+    def relevant(self, points: Sequence[PastValue], at: datetime) -> Sequence[PastValue]:
+        """Of points in order that count, the latest ones before ``at`` that suffice."""
+        end = bisect_left(points, at, key=_AT)
+        if self.period_unit == "runs":
+            return points[max(0, end - self.reach) : end]
+        old = bisect_right(points, at - self.reach * _DAY, hi=end, key=_AT)
+        return points[max(0, old - 1) : end]
+
+    @property
+    def reach(self) -> int:
+        """How many runs, or days, back the past matters."""
+        return max(self.learning_period, self.lookback_window)
+
     def words(self) -> str:
         """What is expected, before it is known in numbers."""
         return f"typical of {self.window_words()}"
@@ -104,10 +131,6 @@ class Typical:
         if self.period_unit == "days":
             return f"the last {plural(self.lookback_window, 'day')}"
         return f"the last {plural(self.lookback_window, 'run')}"
-
-    def _counts(self, point: PastValue) -> bool:
-        excluded = self.exclude_errors and point.status is Status.ERROR
-        return math.isfinite(point.value) and not excluded
 
     def _window(self, points: Sequence[PastValue], at: datetime) -> Sequence[PastValue]:
         if self.period_unit == "runs":

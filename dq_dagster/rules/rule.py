@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from dq_dagster.errors import DeclarationError
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.lookback import Lookback
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.fields import Name, OnEmpty, QualityDimension, RowSql, RunMode, Scope, Words
 from dq_dagster.rules.naming import check_name, derived_name
@@ -104,6 +105,11 @@ class Rule(BaseModel):
     def check_name(self) -> str:
         """The name of the Dagster check this rule becomes."""
         return check_name(self.name)
+
+    @property
+    def lookback(self) -> Lookback | None:
+        """Which past the rule is judged by; None if it looks at the present only."""
+        return None
 
     @property
     def other_assets(self) -> tuple[str, ...]:

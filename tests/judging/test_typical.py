@@ -169,7 +169,7 @@ CASES = {
         2,
         [PastValue(1, AT - 60 * DAY), PastValue(2, AT - 30 * DAY), *past(5, 6)],
         "Warning",
-        "2. Only 2 earlier values in the last 30 days: at least 3 are needed to know what is typical.",
+        "2. Only 2 earlier values in the last 30 days: at least 3 are needed to know what is ",
     ),
     "days, those within the window": (
         Typical("days", 3, 4),

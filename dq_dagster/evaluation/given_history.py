@@ -1,0 +1,104 @@
+"""A past that is handed over, rather than read from an event log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+from dq_dagster.errors import DeclarationError
+from dq_dagster.evaluation.history import History, Recorded
+from dq_dagster.judging.comparison import parse_moment
+from dq_dagster.judging.past import PastValue
+from dq_dagster.judging.status import worst
+from dq_dagster.metrics.slices import NO_KEY
+from dq_dagster.rules.rule import Rule
+
+Given: TypeAlias = (
+    History
+    | Mapping[str, Sequence[Recorded]]
+    | Mapping[str, Sequence[PastValue]]
+    | Mapping[str, Sequence[int | float]]
+)
+
+_DAY = timedelta(days=1)
+_DATED = re.compile(r"\d{4}-\d\d-\d\d")
+_FORMS = "sequences of Recorded by rule name, or of numbers or PastValue by metric key"
+
+
+def history_of(given: Given | None, *, partitions: Collection[str], now: datetime) -> History:
+    """The past as a History; keys that are all dates or times make the partitions windows of time.
+
+    Numbers alone have no time: they count as one a day, the last of them a day ago.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        if not all(hasattr(given, name) for name in ("of", "time_of", "data_of")):
+            raise DeclarationError.of(f"history is {_FORMS}, or a History; not {given!r}.")
+        return given
+    by_rule: dict[str, list[Recorded]] = {}
+    by_metric: dict[str, list[PastValue]] = {}
+    values: Any
+    for key, values in (given or {}).items():
+        if not isinstance(values, Sequence) or isinstance(values, str):
+            raise DeclarationError.of(f"history is {_FORMS}; '{key}' has neither.")
+        if all(isinstance(value, Recorded) for value in values):
+            by_rule[key] = list(values)
+        else:
+            by_metric[key] = [
+                _past_value(value, key, now - age * _DAY)
+                for age, value in zip(range(len(values), 0, -1), values, strict=True)
+            ]
+    keys = [key for key in partitions if key != NO_KEY]
+    times = {key: moment for key in keys if (moment := moment_of(key)) is not None}
+    return GivenHistory(by_rule, by_metric, timed=len(times) == len(keys))
+
+
+@dataclass(frozen=True, slots=True)
+class GivenHistory:
+    """Records by rule name, and values by metric key that all rules with that metric share."""
+
+    by_rule: Mapping[str, Sequence[Recorded]] = field(default_factory=dict)
+    by_metric: Mapping[str, Sequence[PastValue]] = field(default_factory=dict)
+    timed: bool = True
+
+    def of(self, rule: Rule, *, by_partition: bool) -> Iterable[Recorded]:
+        keys = dict.fromkeys(metric.key for metric in rule.metrics())
+        records = [*self.by_rule.get(rule.name, ()), *_together(self.by_metric, keys)]
+        mine = [record for record in records if (record.partition is not None) == by_partition]
+        return sorted(mine, key=lambda record: record.at, reverse=True)
+
+    def time_of(self, partition: str) -> datetime | None:
+        return moment_of(partition) if self.timed else None
+
+    def data_of(self, partition: str | None) -> str | None:
+        return None
+
+
+def moment_of(key: str) -> datetime | None:
+    """The time that an ISO date or timestamp means, in UTC unless it says otherwise."""
+    moment = parse_moment(key) if _DATED.match(key) else None
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
+
+
+def _past_value(value: Any, key: str, at: datetime) -> PastValue:
+    if isinstance(value, PastValue):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DeclarationError.of(f"history is {_FORMS}; '{key}' has {value!r} among them.")
+    return PastValue(value, at)
+
+
+def _together(
+    by_metric: Mapping[str, Sequence[PastValue]], keys: Collection[str]
+) -> Iterable[Recorded]:
+    """Values of one moment and one partition are of one evaluation."""
+    found: dict[tuple[datetime, str | None], dict[str, PastValue]] = {}
+    for key in keys:
+        for point in by_metric.get(key, ()):
+            found.setdefault((point.at, point.partition), {})[key] = point
+    for (at, partition), points in found.items():
+        numbers = {key: point.value for key, point in points.items()}
+        status = worst(point.status for point in points.values())
+        yield Recorded(at, numbers, status, partition)
