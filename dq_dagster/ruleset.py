@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.metrics.shape import column_meanings
 from dq_dagster.rules.catalogue import parse_rule
-from dq_dagster.rules.fields import OnEmpty
+from dq_dagster.rules.fields import OnEmpty, RowSql
 from dq_dagster.rules.metric_source import MetricSource, parse_metrics
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.rule import Rule
@@ -49,6 +49,12 @@ class RuleSet(BaseModel):
     stands for."""
     reader: Any = None
     """Where the checks get the data from; by default the asset's own IO manager."""
+    partition_expr: RowSql | Mapping[str, RowSql] | None = None
+    """The column or SQL expression that gives a row's partition, by dimension where there are two;
+    by default the ``partition_expr`` of the asset's metadata."""
+    incremental: bool = False
+    """Whether answers on the whole of a partitioned asset are put together from what is on record
+    for the partitions that have not been built anew since, so that only the others are read."""
 
     # Hidden from type checkers, so that they see the fields as arguments.
     if not TYPE_CHECKING:
@@ -166,7 +172,12 @@ def collisions(rules: Sequence[Rule]) -> list[Problem]:
 def check_names(rule: Rule) -> tuple[str, ...]:
     """The names of the checks a rule can become: for scope both there are two."""
     name = rule.check_name
-    return (name, f"{name}__dataset") if rule.scope == "both" else (name,)
+    return (name, dataset_check_name(rule)) if rule.scope == "both" else (name,)
+
+
+def dataset_check_name(rule: Rule) -> str:
+    """The name of the check of a partitioned asset that judges the whole dataset."""
+    return f"{rule.check_name}__dataset" if rule.scope == "both" else rule.check_name
 
 
 def asset_path(asset: Any) -> tuple[str, ...]:

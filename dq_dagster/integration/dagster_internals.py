@@ -15,6 +15,7 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
     AssetCheckEvaluationTargetMaterializationData,
 )
 from dagster._core.definitions.partitions.context import partition_loading_context
+from dagster._core.event_api import PartitionKeyFilter
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
@@ -105,6 +106,14 @@ def partition_keys_of(
     return list(definition.get_partition_keys(dynamic_partitions_store=instance))
 
 
+def has_partition(
+    definition: dg.PartitionsDefinition[Any], partition: str, instance: dg.DagsterInstance
+) -> bool:
+    """Whether a definition has that key, dynamic ones included."""
+    with partition_loading_context(dynamic_partitions_store=instance):
+        return definition.has_partition_key(partition)
+
+
 def asset_metadata(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Mapping[str, Any]:
     """What the asset's definition says; nothing if the job does not know the asset."""
     layer = _step(context).job_def.asset_layer
@@ -123,25 +132,34 @@ def check_keys_of(
     return sorted(check for check in known if check.asset_key == key)
 
 
-def evaluations_of(
-    instance: dg.DagsterInstance, key: dg.AssetCheckKey, limit: int
-) -> list[tuple[float, AssetCheckEvaluation]]:
-    """The latest evaluations of a check with their times, the newest first."""
-    pages = evaluation_pages(instance, key, first=limit, most=limit)
-    return [one for page in pages for one in page]
+@dataclass(frozen=True, slots=True)
+class Of:
+    """Evaluations of one partition; without a key, of the whole dataset."""
+
+    partition: str | None = None
 
 
 def evaluation_pages(
-    instance: dg.DagsterInstance, key: dg.AssetCheckKey, *, first: int, most: int
+    instance: dg.DagsterInstance,
+    key: dg.AssetCheckKey,
+    *,
+    first: int,
+    most: int,
+    only: Of | None = None,
 ) -> Iterator[list[tuple[float, AssetCheckEvaluation]]]:
     """The evaluations of a check with their times, the newest first, page by page.
 
     Only finished ones: the row of a run that is under way, or was killed, says nothing.
     """
+    partition_filter = None if only is None else PartitionKeyFilter(key=only.partition)
     cursor, size, left = None, min(first, most), most
     while left > 0:
         records = instance.event_log_storage.get_asset_check_execution_history(
-            key, limit=size, cursor=cursor, status=_FINISHED
+            key,
+            limit=size,
+            cursor=cursor,
+            status=_FINISHED,
+            partition_filter=partition_filter,
         )
         yield [
             (record.event.timestamp, evaluation)
@@ -200,9 +218,11 @@ def evaluation_of_partition(
     An AssetCheckResult has no place for the partition. Without the materialization that it is
     about, the UI would not take it for the partition's current one.
     """
-    data = target and AssetCheckEvaluationTargetMaterializationData(
-        storage_id=target.storage_id, run_id=target.run_id, timestamp=target.timestamp
-    )
+    data = None
+    if target is not None:
+        data = AssetCheckEvaluationTargetMaterializationData(
+            storage_id=target.storage_id, run_id=target.run_id, timestamp=target.timestamp
+        )
     return AssetCheckEvaluation(
         asset_key=cast("dg.AssetKey", result.asset_key),
         check_name=cast("str", result.check_name),
@@ -221,7 +241,7 @@ def output_of_check(
 ) -> dg.Output[None]:
     """What lets steps go on that wait for a check."""
     name = _step(context).job_def.asset_layer.get_op_output_name(key)
-    return dg.Output(None, output_name=cast("str", name))
+    return dg.Output(None, output_name=name)
 
 
 def partitioned_check_spec(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 import dagster as dg
@@ -24,6 +25,9 @@ DIMENSIONS = "dq/dimensions"
 SCHEMA = "dq/schema"
 METRICS = "dq/metrics"
 SLICE = "dq/slice"
+DATA = "dq/data"
+TIME = "dq/time"
+GROUPS = "dq/groups"
 RULE_TYPE = "dq/type"
 ERROR = "dq/error"
 QUALITY_DIMENSION = "dq/quality_dimension"
@@ -37,8 +41,13 @@ _MOST_BYTES = 16_384
 _MOST_COLUMNS = 50
 
 
-def of_outcome(outcome: Outcome) -> dict[str, Any]:
-    """What Dagster keeps of an outcome: for people to read, and for later checks to learn from."""
+def of_outcome(
+    outcome: Outcome, *, data: str | None = None, time: datetime | None = None
+) -> dict[str, Any]:
+    """What Dagster keeps of an outcome: for people to read, and for later checks to learn from.
+
+    ``data`` says which state of the data was looked at, ``time`` what time its partition is of.
+    """
     entries: dict[str, Any] = {
         STATUS: outcome.status.value,
         RULE_TYPE: outcome.rule.type,
@@ -62,7 +71,12 @@ def of_outcome(outcome: Outcome) -> dict[str, Any]:
     entries |= _tables(outcome.details)
     if outcome.metrics:
         entries[METRICS] = plain(outcome.metrics)
-    return _within_limit(entries)
+    return _within_limit(entries | _origin(data, time))
+
+
+def _origin(data: str | None, time: datetime | None) -> dict[str, str]:
+    entries = {DATA: data, TIME: time.isoformat() if time else None}
+    return {key: value for key, value in entries.items() if value is not None}
 
 
 def _tables(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import dagster as dg
 
@@ -14,6 +14,8 @@ from dq_dagster.integration.dagster_internals import load_asset_value
 from dq_dagster.spark.paths import absolute
 
 SPARK_RESOURCE = "pyspark"
+# The parameter of a function that can read some partitions only.
+_PARTITIONS = "partitions"
 
 
 class Reader(Protocol):
@@ -27,6 +29,16 @@ class Reader(Protocol):
         """The data: a Spark or pandas DataFrame, or a dict of them by partition."""
 
 
+@runtime_checkable
+class PartitionReader(Reader, Protocol):
+    """A reader that can read some partitions and leave the others alone."""
+
+    def read_partitions(
+        self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey, partitions: Sequence[str]
+    ) -> Any:
+        """The data of these partitions: one DataFrame, or a dict of them by partition."""
+
+
 @dataclass(frozen=True, slots=True)
 class AssetIOManager:
     """Reads what the asset's own IO manager stored."""
@@ -35,6 +47,11 @@ class AssetIOManager:
 
     def read(self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
         return load_asset_value(context, key)
+
+    def read_partitions(
+        self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey, partitions: Sequence[str]
+    ) -> Any:
+        return load_asset_value(context, key, partitions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +95,27 @@ class Function:
 
     @property
     def required_resource_keys(self) -> frozenset[str]:
-        return frozenset(inspect.signature(self.function).parameters) - {"context"}
+        return frozenset(inspect.signature(self.function).parameters) - {"context", _PARTITIONS}
 
     def read(self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
-        arguments = {name: getattr(context.resources, name) for name in self.required_resource_keys}
-        if "context" in inspect.signature(self.function).parameters:
-            arguments["context"] = context
-        return self.function(**arguments)
+        return self._call(context, None)
+
+    def _call(
+        self, context: dg.AssetCheckExecutionContext, partitions: Sequence[str] | None
+    ) -> Any:
+        given = {"context": context, _PARTITIONS: partitions}
+        named = inspect.signature(self.function).parameters
+        resources = {name: getattr(context.resources, name) for name in self.required_resource_keys}
+        return self.function(**resources, **{k: v for k, v in given.items() if k in named})
+
+
+class PartitionFunction(Function):
+    """The same for a function with a parameter ``partitions``: the keys to read, None for all."""
+
+    def read_partitions(
+        self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey, partitions: Sequence[str]
+    ) -> Any:
+        return self._call(context, partitions)
 
 
 def reader_of(declared: Any) -> Reader:
@@ -95,7 +126,8 @@ def reader_of(declared: Any) -> Reader:
         reader: Reader = declared
         return reader
     if callable(declared):
-        return Function(declared)
+        selective = _PARTITIONS in inspect.signature(declared).parameters
+        return PartitionFunction(declared) if selective else Function(declared)
     raise DeclarationError.of(
         f"{declared!r} is not a reader: give dq.Table(...), dq.Files(...) or a function."
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 import dagster as dg
 
-from dq_dagster.integration.dagster_internals import check_keys_of, evaluations_of
+from dq_dagster.errors import Unmeasurable
+from dq_dagster.integration.dagster_internals import Of, check_keys_of, evaluation_pages
 from dq_dagster.integration.metadata import METRICS
 from dq_dagster.integration.other_assets import asset_key
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
@@ -39,10 +41,22 @@ class OnDemand(Mapping[str, Any]):
 
 
 def recorded_values(
-    context: dg.AssetCheckExecutionContext, key: dg.AssetKey, rules: Sequence[Rule]
+    context: dg.AssetCheckExecutionContext,
+    key: dg.AssetKey,
+    rules: Sequence[Rule],
+    partitions: Sequence[str | None],
 ) -> Mapping[str, Any]:
-    """The newest value of each metric of the asset; of other assets, under their keys."""
-    return _with_others(partial(_newest, context), key, rules)
+    """The newest value of each metric of the asset; of other assets, under their keys.
+
+    A partition has values of its own (None: the whole dataset), so they are known for one slice.
+    """
+    if len(partitions) != 1:
+        return OnDemand(_several_slices)
+    return _with_others(partial(_newest, context, partitions[0]), key, rules)
+
+
+def _several_slices() -> Mapping[str, Any]:
+    raise Unmeasurable.recorded_for_one_slice()
 
 
 def latest_metadata(
@@ -61,10 +75,19 @@ def _with_others(
     return OnDemand(lambda: {**read(key), **others})
 
 
-def _newest(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> dict[str, Any]:
+def _newest(
+    context: dg.AssetCheckExecutionContext, partition: str | None, key: dg.AssetKey
+) -> dict[str, Any]:
     found: dict[str, tuple[float, Any]] = {}
     for check_key in check_keys_of(context, key):
-        for moment, evaluation in evaluations_of(context.instance, check_key, _MOST_EVALUATIONS):
+        pages = evaluation_pages(
+            context.instance,
+            check_key,
+            first=_MOST_EVALUATIONS,
+            most=_MOST_EVALUATIONS,
+            only=Of(partition),
+        )
+        for moment, evaluation in chain.from_iterable(pages):
             recorded: Any = evaluation.metadata.get(METRICS)
             for name, value in (recorded.value if recorded else {}).items():
                 if name not in found or found[name][0] < moment:

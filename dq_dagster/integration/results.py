@@ -1,42 +1,110 @@
-"""An outcome as a Dagster check result."""
+"""Rules as Dagster's check specifications, outcomes as its check results."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration import metadata
+from dq_dagster.integration.asked import Asked
+from dq_dagster.integration.dagster_internals import (
+    Materialization,
+    evaluation_of_partition,
+    output_of_check,
+    partitioned_check_spec,
+)
+from dq_dagster.integration.history import EventLogHistory
 from dq_dagster.integration.other_assets import asset_key as key_of
 from dq_dagster.integration.other_assets import other_assets
 from dq_dagster.judging.status import Status
 from dq_dagster.rules.rule import Rule
+from dq_dagster.ruleset import dataset_check_name
 
 _LONGEST_MESSAGE = 2_000
 
 
-def check_result(outcome: Outcome, asset_key: dg.AssetKey) -> dg.AssetCheckResult:
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What the results of one step have in common."""
+
+    context: dg.AssetCheckExecutionContext
+    asset_key: dg.AssetKey
+    asked: Asked
+    history: EventLogHistory
+    targets: Mapping[str, Materialization]
+
+
+def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any]:
+    """A result for each outcome; for checks of partitions an output once all are there."""
+    of_partitions: dict[str, None] = {}
+    for outcome in outcomes:
+        name = recording.asked.check_name(outcome.rule, outcome.partition)
+        result = check_result(outcome, name, recording)
+        if outcome.partition is None:
+            yield result
+            continue
+        of_partitions[name] = None
+        yield evaluation_of_partition(
+            result,
+            partition=outcome.partition,
+            blocking=outcome.rule.blocking,
+            target=recording.targets.get(outcome.partition),
+        )
+    for name in of_partitions:
+        key = dg.AssetCheckKey(recording.asset_key, name)
+        yield output_of_check(recording.context, key)
+
+
+def check_result(outcome: Outcome, name: str, recording: Recording) -> dg.AssetCheckResult:
+    partition, history = outcome.partition, recording.history
+    time = None if partition is None else history.time_of(partition)
     severity = dg.AssetCheckSeverity.ERROR
     if outcome.status is Status.WARNING:
         severity = dg.AssetCheckSeverity.WARN
     return dg.AssetCheckResult(
         passed=outcome.ok,
-        asset_key=asset_key,
-        check_name=outcome.rule.check_name,
+        asset_key=recording.asset_key,
+        check_name=name,
         severity=severity,
         description=_shortened(outcome.message),
-        metadata=metadata.of_outcome(outcome),
+        metadata=metadata.of_outcome(outcome, data=history.data_of(partition), time=time),
     )
 
 
-def check_spec(rule: Rule, asset_key: dg.AssetKey) -> dg.AssetCheckSpec:
+def check_specs(
+    rule: Rule, asset_key: dg.AssetKey, partitions_def: dg.PartitionsDefinition[Any] | None
+) -> list[dg.AssetCheckSpec]:
+    """The checks that a rule becomes: of partitions, of the whole dataset, or one of each."""
+    if partitions_def is None:
+        return [_spec(rule, asset_key, name=rule.check_name)]
+    specs = []
+    if rule.scope != "whole_dataset":
+        specs.append(_spec(rule, asset_key, name=rule.check_name, partitions_def=partitions_def))
+    if rule.scope != "partitions":
+        specs.append(_spec(rule, asset_key, name=dataset_check_name(rule)))
+    return specs
+
+
+def _spec(
+    rule: Rule,
+    asset_key: dg.AssetKey,
+    *,
+    name: str,
+    partitions_def: dg.PartitionsDefinition[Any] | None = None,
+) -> dg.AssetCheckSpec:
     entries = {
         metadata.RULE_TYPE: rule.type,
         metadata.QUALITY_DIMENSION: rule.quality_dimension,
         metadata.TAGS: list(rule.tags),
         metadata.OWNERS: list(rule.owners),
     }
-    return dg.AssetCheckSpec(
-        name=rule.check_name,
+    return partitioned_check_spec(
+        partitions_def,
+        name=name,
         asset=asset_key,
         # Where one run builds both, what a rule looks at is there before the check.
         additional_deps=[key_of(name) for name in other_assets([rule], asset_key)],

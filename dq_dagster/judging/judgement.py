@@ -34,6 +34,14 @@ class Judgement:
         return cls(Status.EMPTY, "Nothing to judge: there are no rows.", rows=0, failed_rows=0)
 
     @classmethod
+    def of_no_partition(cls, asset: str, partition: str) -> Self:
+        message = (
+            f"Nothing to judge: partition '{partition}' of asset '{asset}' has never been "
+            "materialized."
+        )
+        return cls(Status.EMPTY, message)
+
+    @classmethod
     def of_no_values(cls, column: str) -> Self:
         message = f"Nothing to judge: '{column}' has no value."
         return cls(Status.EMPTY, message, rows=0, failed_rows=0)

@@ -1,0 +1,116 @@
+"""What a run asks of the checks of an asset: which rules, on which slices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import dagster as dg
+
+from dq_dagster.errors import DeclarationError
+from dq_dagster.integration.asset_partitions import AssetPartitions
+from dq_dagster.integration.dagster_internals import asked_partitions, has_partition
+from dq_dagster.rules.rule import Rule
+from dq_dagster.ruleset import RuleSet, dataset_check_name
+
+# A run's tag that names a partition: each rule that is asked for is judged there, and only there,
+# whatever its scope.
+PARTITION_TAG = "dq/partition"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The rules to judge, each with the scope that this run asks for.
+
+    ``missing`` are partitions that were asked for but never built. ``homeless`` are checks of
+    single partitions in a run that is about none.
+    """
+
+    rule_set: RuleSet
+    # The check that gets a rule's outcome: by the rule's name, and whether on a partition.
+    checks: Mapping[tuple[str, bool], str]
+    partitions: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    homeless: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return self.rule_set.enabled_rules
+
+    @property
+    def partition_rules(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.rules if rule.scope != "whole_dataset")
+
+    @property
+    def dataset_rules(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.rules if rule.scope != "partitions")
+
+    def check_name(self, rule: Rule, partition: str | None) -> str:
+        """The check that a rule's outcome on a slice belongs to."""
+        return self.checks[rule.name, partition is not None]
+
+
+def asked_of_dataset(rule_set: RuleSet, names: set[str]) -> Asked:
+    """All rules on all rows: the asset has no partitions."""
+    asked = rule_set.only(names)
+    whole = [rule.model_copy(update={"scope": "whole_dataset"}) for rule in asked.enabled_rules]
+    # Without partitions there is one check a rule, whatever its scope.
+    return Asked(_of(rule_set, whole), {(rule.name, False): rule.check_name for rule in whole})
+
+
+def asked_of_partitions(
+    context: dg.AssetCheckExecutionContext,
+    rule_set: RuleSet,
+    names: set[str],
+    asset: AssetPartitions,
+) -> Asked:
+    """The selected checks by partition, of the whole dataset, or both."""
+    by_hand = context.run.tags.get(PARTITION_TAG)
+    if by_hand is not None:
+        _require_partition(by_hand, asset)
+    keys = asked_partitions(context) if by_hand is None else (by_hand,)
+    rules: list[Rule] = []
+    checks: dict[tuple[str, bool], str] = {}
+    homeless: list[str] = []
+    for rule in rule_set.enabled_rules:
+        mine = _selected(rule, names)
+        if True in mine and keys is None:
+            homeless.append(mine.pop(True))
+        if by_hand is not None and mine:
+            mine = {True: mine.get(True) or mine[False]}
+        if mine:
+            rules.append(rule.model_copy(update={"scope": _SCOPES[tuple(sorted(mine))]}))
+            checks |= {(rule.name, here): check for here, check in mine.items()}
+    wanted = tuple(keys or ()) if any(here for _, here in checks) else ()
+    return Asked(
+        _of(rule_set, rules),
+        checks,
+        tuple(key for key in wanted if asset.exists(key)),
+        tuple(key for key in wanted if not asset.exists(key)),
+        tuple(homeless),
+    )
+
+
+_SCOPES = {(True,): "partitions", (False,): "whole_dataset", (False, True): "both"}
+
+
+def _selected(rule: Rule, names: set[str]) -> dict[bool, str]:
+    """The selected checks of a rule: of single partitions (True), of the whole dataset (False)."""
+    every = {}
+    if rule.scope != "whole_dataset":
+        every[True] = rule.check_name
+    if rule.scope != "partitions":
+        every[False] = dataset_check_name(rule)
+    return {here: check for here, check in every.items() if check in names}
+
+
+def _of(rule_set: RuleSet, rules: list[Rule]) -> RuleSet:
+    return rule_set.model_copy(update={"rules": tuple(rules)})
+
+
+def _require_partition(key: str, asset: AssetPartitions) -> None:
+    if not has_partition(asset.definition, key, asset.instance):
+        raise DeclarationError.of(
+            f"the run's tag {PARTITION_TAG} names '{key}', which is no partition of asset "
+            f"'{asset.key.to_user_string()}'."
+        )

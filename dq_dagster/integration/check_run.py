@@ -1,0 +1,176 @@
+"""One run of the checks of an asset: what is asked, read, judged and recorded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import dagster as dg
+
+from dq_dagster.errors import Unassignable
+from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.run import evaluate
+from dq_dagster.integration.asked import Asked, asked_of_dataset, asked_of_partitions
+from dq_dagster.integration.asset_partitions import AssetPartitions, partitions_of
+from dq_dagster.integration.dagster_internals import materializations
+from dq_dagster.integration.declared_schema import with_declared_schema
+from dq_dagster.integration.failures import told
+from dq_dagster.integration.history import EventLogHistory
+from dq_dagster.integration.other_assets import OtherAssets, other_assets
+from dq_dagster.integration.portions import PartitionedSource, Portion
+from dq_dagster.integration.readers import AssetIOManager, Reader
+from dq_dagster.integration.records import latest_metadata, recorded_values
+from dq_dagster.integration.results import Recording, events_of
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.plan import make_plan
+from dq_dagster.rules.rule import Rule
+from dq_dagster.ruleset import RuleSet
+
+
+@dataclass(frozen=True)
+class CheckRun:
+    """The checks of one asset in one step."""
+
+    context: dg.AssetCheckExecutionContext
+    declared: RuleSet
+    reader: Reader
+    # Whether the checks were built with the asset's partitions.
+    knows_partitions: bool
+
+    @property
+    def key(self) -> dg.AssetKey:
+        return dg.AssetKey(self.declared.asset_path)
+
+    @property
+    def name(self) -> str:
+        return self.key.to_user_string()
+
+    @cached_property
+    def rule_set(self) -> RuleSet:
+        return with_declared_schema(self.declared, self.context)
+
+    @cached_property
+    def asset(self) -> AssetPartitions | None:
+        """The asset's partitions; None if it has none."""
+        return partitions_of(self.context, self.declared)
+
+    @cached_property
+    def asked(self) -> Asked:
+        names = {check.name for check in self.context.selected_asset_check_keys}
+        if self.asset is None or not self.knows_partitions:
+            return asked_of_dataset(self.rule_set, names)
+        return asked_of_partitions(self.context, self.rule_set, names, self.asset)
+
+    @cached_property
+    def history(self) -> EventLogHistory:
+        from_dagster = isinstance(self.reader, AssetIOManager)
+        return EventLogHistory(
+            self.context.instance, self.key, self.asked, self.asset, by_build=from_dagster
+        )
+
+    def events(self) -> Iterator[Any]:
+        """One result a check and slice, then what lets later steps go on."""
+        outcomes = self._outcomes()
+        counts = Counter(outcome.status for outcome in outcomes)
+        told_counts = ", ".join(f"{n} {status}" for status, n in counts.items())
+        self.context.log.info("%s: %s", self.name, told_counts or "nothing was asked")
+        recording = Recording(self.context, self.key, self.asked, self.history, self._targets())
+        yield from events_of(outcomes, recording)
+
+    def require_partitions(self) -> None:
+        """Fails the step if a check of single partitions was asked for without one."""
+        if self.asked.homeless:
+            raise dg.Failure(_no_partition(self.name, self.asked.homeless))
+
+    def _outcomes(self) -> list[Outcome]:
+        """Exactly one outcome a rule and slice, also if the engine breaks."""
+        asked = self.asked
+        found: list[Outcome] = []
+        try:
+            self._refuse_unknown_partitions()
+            for portion in self._portions():
+                found += self._evaluated(portion)
+        except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
+            judgement = Judgement.error(told(error, self.name))
+            found = [
+                Outcome.of(rule, judgement, partition=partition)
+                for rule in asked.rules
+                for partition in _slices(rule, asked)
+            ]
+        never = [
+            Outcome.of(rule, Judgement.of_no_partition(self.name, partition), partition=partition)
+            for rule in asked.partition_rules
+            for partition in asked.missing
+        ]
+        return found + never
+
+    def _portions(self) -> list[Portion]:
+        asked = self.asked
+        if self.asset is None or not self.knows_partitions:
+            return [Portion(asked.rules, self.reader.read(self.context, self.key))]
+        if not asked.partitions and not asked.dataset_rules:
+            return []
+        return PartitionedSource(self.context, self.reader, self.asset).portions(asked)
+
+    def _evaluated(self, portion: Portion) -> list[Outcome]:
+        rule_set = self.asked.rule_set.model_copy(update={"rules": portion.rules})
+        plan = make_plan(rule_set.enabled_rules, partitioned=portion.partition_by is not None)
+        parts = f" ({len(portion.partitions)} partitions)" if portion.partitions else ""
+        self.context.log.info("%s: %s%s", self.name, plan.headline(), parts)
+        outcomes = evaluate(
+            portion.data,
+            rule_set,
+            partition_by=portion.partition_by,
+            partitions=portion.partitions,
+            references=OtherAssets(self.context, other_assets(plan.rules, self.key)),
+            recorded=recorded_values(self.context, self.key, plan.rules, _slices_of(portion)),
+            metadata=latest_metadata(self.context, self.key, plan.rules),
+            history=self.history,
+        )
+        return [_noted(outcome, portion.note) for outcome in outcomes]
+
+    def _targets(self) -> Any:
+        """The materializations of the judged partitions."""
+        asset = self.asset
+        if asset is None or not self.asked.partitions:
+            return {}
+        numbers = {key: asset.built[key] for key in self.asked.partitions if key in asset.built}
+        return materializations(self.context.instance, self.key, numbers)
+
+    def _refuse_unknown_partitions(self) -> None:
+        # To judge all partitions together where each was meant would be a wrong answer.
+        if self.asset is None or self.knows_partitions:
+            return
+        if any(rule.scope != "whole_dataset" for rule in self.declared.enabled_rules):
+            raise Unassignable.unknown_partitions(self.name)
+
+
+def _slices(rule: Rule, asked: Asked) -> Sequence[str | None]:
+    every: list[str | None] = []
+    if rule.scope != "whole_dataset":
+        every += asked.partitions
+    if rule.scope != "partitions":
+        every.append(None)
+    return every
+
+
+def _slices_of(portion: Portion) -> Sequence[str | None]:
+    whole = any(rule.scope != "partitions" for rule in portion.rules)
+    return [*(portion.partitions or ()), *([None] if whole else [])]
+
+
+def _noted(outcome: Outcome, note: str) -> Outcome:
+    if not note or outcome.partition is not None:
+        return outcome
+    return replace(outcome, message=f"{outcome.message} {note}")
+
+
+def _no_partition(asset: str, checks: Sequence[str]) -> str:
+    named = ", ".join(f"'{name}'" for name in checks[:5]) + (" and more" if checks[5:] else "")
+    return (
+        f"Checks of asset '{asset}' judge single partitions, but this run is about none: {named}. "
+        "Choose a partition to run them on (in the UI, or by the run's tag dagster/partition)."
+    )

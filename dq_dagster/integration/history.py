@@ -1,0 +1,136 @@
+"""The past of rules, from the event log: one reader, paged and bounded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+from dagster import AssetCheckEvaluation
+
+from dq_dagster.evaluation.history import Recorded
+from dq_dagster.integration import metadata
+from dq_dagster.integration.asked import Asked
+from dq_dagster.integration.asset_partitions import AssetPartitions
+from dq_dagster.integration.dagster_internals import (
+    Of,
+    evaluation_pages,
+    latest_materialization,
+)
+from dq_dagster.judging.status import Status
+from dq_dagster.rules.rule import Rule
+
+# The first page answers the usual question: some thirty values, and a few runs in between.
+_FIRST_PAGE = 100
+MOST_EVALUATIONS = 20_000
+
+
+@dataclass(frozen=True)
+class EventLogHistory:
+    """What earlier runs recorded for the rules of one asset; each check is read once.
+
+    ``by_build``: the data changes only when Dagster builds it, so that two evaluations after one
+    build are of the same data.
+    """
+
+    instance: dg.DagsterInstance
+    key: dg.AssetKey
+    asked: Asked
+    asset: AssetPartitions | None
+    by_build: bool = True
+    _known: dict[str, Past] = field(default_factory=dict)
+
+    def of(self, rule: Rule, *, by_partition: bool) -> Iterable[Recorded]:
+        name = self.asked.checks[rule.name, by_partition]
+        if name not in self._known:
+            check_key = dg.AssetCheckKey(self.key, name)
+            self._known[name] = Past(
+                self.instance, check_key, self._only(by_partition=by_partition)
+            )
+        return (one for one in self._known[name] if (one.partition is not None) is by_partition)
+
+    def _only(self, *, by_partition: bool) -> Of | None:
+        """Where one partition is judged by its own past, that of others need not be read."""
+        if not by_partition:
+            return Of()
+        keys = self.asked.partitions
+        alone = len(keys) == 1 and self.time_of(keys[0]) is None
+        return Of(keys[0]) if alone else None
+
+    def time_of(self, partition: str) -> datetime | None:
+        return None if self.asset is None else self.asset.time_of(partition)
+
+    def data_of(self, partition: str | None) -> str | None:
+        """The state of the data that is judged now."""
+        if not self.by_build:
+            return None
+        if partition is None:
+            latest = latest_materialization(self.instance, self.key)
+            return None if latest is None else str(latest.storage_id)
+        number = None if self.asset is None else self.asset.built.get(partition)
+        return None if number is None else str(number)
+
+
+class Past:
+    """The evaluations of one check, the newest first, read page by page and never twice."""
+
+    def __init__(
+        self, instance: dg.DagsterInstance, key: dg.AssetCheckKey, only: Of | None
+    ) -> None:
+        self._pages = evaluation_pages(
+            instance, key, first=_FIRST_PAGE, most=MOST_EVALUATIONS, only=only
+        )
+        self._read: list[Recorded] = []
+
+    def __iter__(self) -> Iterator[Recorded]:
+        place = 0
+        while True:
+            while place < len(self._read):
+                yield self._read[place]
+                place += 1
+            page = next(self._pages, None)
+            if page is None:
+                return
+            self._read += [recorded(moment, evaluation) for moment, evaluation in page]
+
+
+def recorded(moment: float, evaluation: AssetCheckEvaluation) -> Recorded:
+    """What an event holds of the past."""
+    entries = {name: entry.value for name, entry in evaluation.metadata.items()}
+    return Recorded(
+        at=datetime.fromtimestamp(moment, UTC),
+        metrics=_numbers(entries.get(metadata.METRICS)),
+        status=_status(entries.get(metadata.STATUS), evaluation),
+        partition=evaluation.partition,
+        data=_text(entries.get(metadata.DATA)),
+        groups={
+            str(dimension): {str(group): _numbers(numbers) for group, numbers in groups.items()}
+            for dimension, groups in _mapping(entries.get(metadata.GROUPS)).items()
+        },
+    )
+
+
+def _status(word: Any, evaluation: AssetCheckEvaluation) -> Status:
+    """Results that somebody else recorded under the check's name have no status of ours."""
+    if word in set(Status):
+        return Status(word)
+    return Status.OK if evaluation.passed else Status.ERROR
+
+
+def _numbers(values: Any) -> dict[str, float]:
+    return {
+        str(key): value
+        for key, value in _mapping(values).items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    }
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,131 @@
+"""The data that a run's rules are judged on, in as few portions as it can be read in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dagster as dg
+
+from dq_dagster.errors import Unassignable, UnreadableData
+from dq_dagster.integration.asked import Asked
+from dq_dagster.integration.asset_partitions import AssetPartitions
+from dq_dagster.integration.dagster_internals import holds_one_run_only
+from dq_dagster.integration.partition_keys import partition_key_sql
+from dq_dagster.integration.readers import AssetIOManager, PartitionReader, Reader
+from dq_dagster.rules.rule import Rule
+from dq_dagster.spark.frames import HIDDEN_KEY, as_spark, tagged
+from dq_dagster.spark.quoting import text
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Rules that are evaluated together, and the data for it.
+
+    ``partition_by`` gives a row's partition, ``partitions`` are those to judge. ``note`` is what
+    outcomes on the whole dataset have to say of what they saw.
+    """
+
+    rules: tuple[Rule, ...]
+    data: Any
+    partition_by: str | None = None
+    partitions: tuple[str, ...] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionedSource:
+    """Reads the partitions of one asset inside a check's step."""
+
+    context: dg.AssetCheckExecutionContext
+    reader: Reader
+    asset: AssetPartitions
+
+    def portions(self, asked: Asked) -> list[Portion]:
+        """One portion where rows can be told apart by partition, else partitions and whole."""
+        if self._holds_one_run_only:
+            return [self._of_this_run(asked)]
+        if not isinstance(self.reader, PartitionReader):
+            return [self._divided(asked.rules, asked.partitions, self._everything())]
+        if asked.partitions and asked.dataset_rules and self.asset.expression is not None:
+            return [self._divided(asked.rules, asked.partitions, self._everything())]
+        portions = []
+        if asked.partitions:
+            rules = tuple(_scoped(rule, "partitions") for rule in asked.partition_rules)
+            portions.append(self._of_partitions(rules, asked.partitions))
+        if asked.dataset_rules:
+            rules = tuple(_scoped(rule, "whole_dataset") for rule in asked.dataset_rules)
+            portions.append(Portion(rules, self._everything()))
+        return portions
+
+    @property
+    def _holds_one_run_only(self) -> bool:
+        in_memory = isinstance(self.reader, AssetIOManager)
+        return in_memory and holds_one_run_only(self.context, self.asset.key)
+
+    def _of_this_run(self, asked: Asked) -> Portion:
+        """What the run itself built and keeps in memory."""
+        value = self.reader.read(self.context, self.asset.key)
+        built = list(value) if isinstance(value, Mapping) else list(asked.partitions)
+        shown = ", ".join(f"'{name}'" for name in built[:3]) + (" and more" if built[3:] else "")
+        note = f"Only this run's data was seen, which is kept in memory: {shown or 'all of it'}."
+        if not asked.partitions:
+            return Portion(asked.rules, as_spark(value), note=note)
+        portion = self._divided(asked.rules, asked.partitions, value, only=asked.partitions)
+        return Portion(
+            portion.rules, portion.data, portion.partition_by, portion.partitions, note=note
+        )
+
+    def _everything(self) -> Any:
+        """All partitions that exist; whatever there is where only others know that."""
+        if not isinstance(self.reader, PartitionReader):
+            return self.reader.read(self.context, self.asset.key)
+        existing = self.asset.existing
+        if not existing and self.asset.is_built:
+            raise UnreadableData.nothing_built(self.asset.key.to_user_string())
+        if not existing:
+            return self.reader.read(self.context, self.asset.key)
+        return self.reader.read_partitions(self.context, self.asset.key, existing)
+
+    def _of_partitions(self, rules: tuple[Rule, ...], keys: tuple[str, ...]) -> Portion:
+        value = self.read(keys)
+        if len(keys) > 1 and self.asset.expression is None and not isinstance(value, Mapping):
+            value = {key: self.read([key]) for key in keys}
+        return self._divided(rules, keys, value, only=keys)
+
+    def read(self, keys: Sequence[str]) -> Any:
+        """The data of these partitions, and of no others."""
+        if not isinstance(self.reader, PartitionReader):
+            raise TypeError("The reader can not read single partitions.")
+        return self.reader.read_partitions(self.context, self.asset.key, keys)
+
+    def _divided(
+        self,
+        rules: tuple[Rule, ...],
+        keys: tuple[str, ...],
+        value: Any,
+        only: Sequence[str] | None = None,
+    ) -> Portion:
+        """``only``: the partitions that the data is known to be of; it is not asked then."""
+        if not keys:
+            return Portion(rules, as_spark(value))
+        if isinstance(value, Mapping):
+            return Portion(rules, tagged(value), HIDDEN_KEY, keys)
+        if only is not None and len(only) == 1:
+            return Portion(rules, as_spark(value), text(only[0]), keys)
+        frame = as_spark(value)
+        return Portion(rules, frame, self.key_sql(frame, keys), keys)
+
+    def key_sql(self, frame: Any, keys: Sequence[str] | None) -> str:
+        """The SQL that gives a row's partition."""
+        name = self.asset.key.to_user_string()
+        if self.asset.expression is None:
+            raise Unassignable.no_expression(name)
+        return partition_key_sql(
+            self.asset.definition, self.asset.expression, frame.schema, keys=keys, asset=name
+        )
+
+
+def _scoped(rule: Rule, scope: str) -> Rule:
+    return rule.model_copy(update={"scope": scope})
