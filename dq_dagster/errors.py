@@ -8,6 +8,7 @@ DqError
 │   ├── TooManyParts     the data falls into more parts than can be reported on
 │   └── SparkFailure     Spark raised while measuring
 ├── UnreadableData       what was handed over can not be turned into a Spark DataFrame
+├── Unassignable         rows can not be assigned to the partitions of their asset
 ├── JavaNotFound         Spark has no Java to run on
 └── SparkNotStarted      Spark has a Java, but does not start
 """
@@ -115,6 +116,13 @@ class Unmeasurable(RuleFailure):
     @classmethod
     def no_metadata(cls) -> Unmeasurable:
         return cls("The metadata of the asset is not at hand: give it by metadata={...}.")
+
+    @classmethod
+    def recorded_for_one_slice(cls) -> Unmeasurable:
+        return cls(
+            "Recorded values are looked up for one partition, or for the whole dataset, but this "
+            "run is about several of them: run the check on one partition at a time."
+        )
 
     @classmethod
     def not_bracketed(cls, column: str) -> Unmeasurable:
@@ -273,6 +281,73 @@ class SparkFailure(RuleFailure):
 
 class UnreadableData(DqError):
     """What was handed over can not be turned into a Spark DataFrame."""
+
+    @classmethod
+    def nothing_built(cls, asset: str) -> UnreadableData:
+        return cls(f"No partition of asset '{asset}' has been materialized yet.")
+
+
+class Unassignable(DqError):
+    """Rows can not be assigned to the partitions of their asset."""
+
+    @classmethod
+    def no_expression(cls, asset: str) -> Unassignable:
+        return cls(
+            f"Asset '{asset}' is partitioned, but its metadata has no 'partition_expr': say which "
+            "column or SQL expression gives a row's partition, e.g. "
+            "metadata={'partition_expr': 'day'}."
+        )
+
+    @classmethod
+    def unknown_partitions(cls, asset: str) -> Unassignable:
+        return cls(
+            f"Asset '{asset}' is partitioned, but its rule set names it by its key only, so that "
+            "the checks know nothing of its partitions. Give the definition: "
+            "dq.build_asset_checks(rule_sets, assets=[...])."
+        )
+
+    @classmethod
+    def no_dimension(
+        cls, asset: str, dimension: str, dimensions: Sequence[str], known: Sequence[str]
+    ) -> Unassignable:
+        hint = did_you_mean(dimension, known)
+        example = ", ".join(f"'{name}': '{name}'" for name in dimensions)
+        return cls(
+            f"Asset '{asset}' is partitioned by {' and '.join(map(repr, dimensions))}, but the "
+            f"'partition_expr' of its metadata says nothing about '{dimension}'.{hint} Give a "
+            f"column or SQL expression for each, e.g. {{{example}}}."
+        )
+
+    @classmethod
+    def one_expression(cls, asset: str, given: Sequence[str]) -> Unassignable:
+        names = ", ".join(map(repr, given))
+        return cls(
+            f"Asset '{asset}' is partitioned in one dimension, but the 'partition_expr' of its "
+            f"metadata is a mapping (of {names}): give one column or SQL expression."
+        )
+
+    @classmethod
+    def not_an_expression(cls, asset: str, expression: str, reason: str) -> Unassignable:
+        return cls(
+            f"The 'partition_expr' of asset '{asset}', '{expression}', is neither a column nor an "
+            f"SQL expression: {reason}"
+        )
+
+    @classmethod
+    def wrong_type(cls, asset: str, expression: str, kind: str) -> Unassignable:
+        return cls(
+            f"The 'partition_expr' of asset '{asset}', '{expression}', is of type {kind}, but the "
+            "partitions are time windows: it needs a date, a timestamp, or the key itself as a "
+            "string."
+        )
+
+    @classmethod
+    def too_many_windows(cls, schedule: str, count: int, most: int) -> Unassignable:
+        return cls(
+            f"The time windows of the schedule '{schedule}' follow no formula, and {count:,} are "
+            f"too many to search (at most {most:,}): take fewer partitions at once, or let "
+            "'partition_expr' give the partition key itself as a string."
+        )
 
 
 class JavaNotFound(DqError):
