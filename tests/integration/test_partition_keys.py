@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import Any, cast
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import dagster as dg
@@ -11,7 +11,6 @@ import pytest
 from dagster import partition_loading_context
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from dq_dagster.errors import Unassignable
 from dq_dagster.integration.partition_keys import (
@@ -33,7 +32,6 @@ DAILY = dg.DailyPartitionsDefinition(start_date="1990-01-01", timezone=BERLIN)
 COLOURS = dg.StaticPartitionsDefinition(["red", "blue"])
 BOTH = dg.MultiPartitionsDefinition({"when": DAILY, "colour": COLOURS})
 ROW = "id int, day date, at timestamp, told string, colour string, `odd ``name` string"
-SCHEMA = cast("T.StructType", T.StructType.fromDDL(ROW))
 
 
 def test_texts_expressions_and_dimensions(spark: SparkSession) -> None:
@@ -72,7 +70,8 @@ def test_texts_expressions_and_dimensions(spark: SparkSession) -> None:
     assert list(second) == [None] * len(cases)
 
 
-def test_what_can_not_be_assigned_is_told() -> None:
+def test_what_can_not_be_assigned_is_told(spark: SparkSession) -> None:
+    schema = spark.createDataFrame([], ROW).schema
     far = dg.TimeWindowPartitionsDefinition(START, "%Y-%m-%d-%H", cron_schedule="0 */6 * * *")
     cases: list[tuple[Any, Any, str]] = [
         (
@@ -117,13 +116,13 @@ def test_what_can_not_be_assigned_is_told() -> None:
     for definition, expression, told in cases:
         now = datetime(2027, 2, 10, tzinfo=UTC)
         with pytest.raises(Unassignable) as raised, partition_loading_context(now):
-            partition_key_sql(definition, expression, SCHEMA, asset="orders")
+            partition_key_sql(definition, expression, schema, asset="orders")
         assert told in str(raised.value)
 
 
 def test_unknown_columns_are_told_by_spark(spark: SparkSession) -> None:
     with pytest.raises(Unassignable, match="'coluor', is neither a column nor an SQL expression"):
-        partition_key_sql(COLOURS, "coluor", SCHEMA)
+        partition_key_sql(COLOURS, "coluor", spark.createDataFrame([], ROW).schema)
 
 
 def test_few_of_very_many_windows_can_be_searched(spark: SparkSession) -> None:
