@@ -64,6 +64,12 @@ class History(Protocol):
     def time_of(self, partition: str) -> datetime | None:
         """The time that a partition stands for; None if partitions are no windows of time."""
 
+    def series_of(self, partition: str) -> str:
+        """Which series a partition belongs to: only those of one series are compared.
+
+        Partitions of two dimensions, a day and a country, are one series of days a country.
+        """
+
     def data_of(self, partition: str | None) -> str | None:
         """Which state the data under test is in, as ``Recorded.data`` would say it.
 

@@ -129,4 +129,5 @@ class _Reader:
             self.keys,
             typical=self.lookback.typical,
             time_of=self.history.time_of,
+            series_of=self.history.series_of,
         )

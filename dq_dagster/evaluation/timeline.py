@@ -16,7 +16,10 @@ from dq_dagster.metrics.slices import Slice
 Dated: TypeAlias = tuple[datetime, Recorded]
 
 # A dimension and one of its groups; None for the partition as a whole.
-_Part: TypeAlias = tuple[str, str] | None
+_Group: TypeAlias = tuple[str, str] | None
+# The series that a partition belongs to, and what of it.
+_Part: TypeAlias = tuple[str, _Group]
+SeriesOf: TypeAlias = Callable[[str], str]
 
 
 @dataclass(slots=True)
@@ -25,6 +28,7 @@ class Timeline:
 
     typical: Typical
     keys: frozenset[str]
+    series_of: SeriesOf
     # What is not yet in the past of the partition that is judged next, the latest first.
     ahead: list[Dated] = field(default_factory=list)
     _series: dict[_Part, dict[str, list[PastValue]]] = field(default_factory=dict)
@@ -34,15 +38,16 @@ class Timeline:
         while self.ahead and self.ahead[-1][0] < at:
             moment, record = self.ahead.pop()
             self.add(record, moment)
-        found = self._series.get(_part(part), {})
+        found = self._series.get(_part(part, self.series_of), {})
         return {key: self.typical.relevant(points, at) for key, points in found.items()}
 
     def add(self, record: Recorded, at: datetime) -> None:
         """Appends a partition of that time; none that is there is later."""
-        self._append(None, record.metrics, record, at)
+        series = self.series_of(str(record.partition))
+        self._append((series, None), record.metrics, record, at)
         for dimension, groups in record.groups.items():
             for group, numbers in groups.items():
-                self._append((dimension, group), numbers, record, at)
+                self._append((series, (dimension, group)), numbers, record, at)
 
     def reaches_back(self, part: _Part, at: datetime) -> bool:
         """Whether nothing earlier can change what is typical of a part at that time."""
@@ -66,12 +71,14 @@ def previous_partitions(
     *,
     typical: Typical,
     time_of: Callable[[str], datetime | None],
+    series_of: SeriesOf,
 ) -> Timeline:
     """The latest evaluation of each partition, but for those that are judged now.
 
     ``judged`` holds their times, ``parts`` them and their groups.
     """
-    reading = _Reading(min(judged.values()), frozenset(keys), _parts(parts), typical)
+    wanted_parts = {_part(part, series_of) for part in parts}
+    reading = _Reading(min(judged.values()), frozenset(keys), wanted_parts, typical, series_of)
     last = max(judged.values())
     for record in records:
         moment = None if record.partition is None else time_of(record.partition)
@@ -81,7 +88,7 @@ def previous_partitions(
         if reading.is_enough(record.at):
             break
     ahead = sorted(reading.latest.values(), key=lambda dated: dated[0], reverse=True)
-    return Timeline(typical, frozenset(keys), ahead)
+    return Timeline(typical, frozenset(keys), series_of, ahead)
 
 
 @dataclass(slots=True)
@@ -97,6 +104,7 @@ class _Reading:
     keys: frozenset[str]
     parts: Collection[_Part]
     typical: Typical
+    series_of: SeriesOf
     latest: dict[str, Dated] = field(default_factory=dict)
     lead: timedelta = field(default_factory=timedelta)
     count: int = 0
@@ -116,15 +124,12 @@ class _Reading:
         self.next_look = self.count + max(2, self.count // 2)
         horizon = read_back_to + self.lead
         known = [dated for dated in self.latest.values() if horizon < dated[0] < self.first]
-        timeline = Timeline(self.typical, self.keys)
+        timeline = Timeline(self.typical, self.keys, self.series_of)
         for moment, record in sorted(known, key=lambda dated: dated[0]):
             timeline.add(record, moment)
         return all(timeline.reaches_back(part, self.first) for part in self.parts)
 
 
-def _parts(slices: Iterable[Slice]) -> set[_Part]:
-    return {_part(part) for part in slices}
-
-
-def _part(part: Slice) -> _Part:
-    return None if part.dimension is None else (part.dimension, group_key(part.group))
+def _part(part: Slice, series_of: SeriesOf) -> _Part:
+    group = None if part.dimension is None else (part.dimension, group_key(part.group))
+    return series_of(str(part.partition)), group

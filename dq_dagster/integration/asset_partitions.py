@@ -57,6 +57,24 @@ class AssetPartitions:
         """The start of the window that a partition stands for; None if it is none."""
         return partition_time(self.definition, partition)
 
+    def series_of(self, partition: str) -> str:
+        """Of two dimensions, the one that is not time: only partitions alike there are compared."""
+        if not isinstance(self.definition, dg.MultiPartitionsDefinition):
+            return ""
+        own = self.definition.get_partition_key_from_str(partition).keys_by_dimension
+        return "|".join(own[name] for name in sorted(own) if name not in self._times)
+
+    @cached_property
+    def _times(self) -> frozenset[str]:
+        """The dimensions that are windows of time."""
+        if not isinstance(self.definition, dg.MultiPartitionsDefinition):
+            return frozenset()
+        return frozenset(
+            one.name
+            for one in self.definition.partitions_defs
+            if isinstance(one.partitions_def, dg.TimeWindowPartitionsDefinition)
+        )
+
     def _order(self, partition: str) -> float:
         moment = self.time_of(partition)
         return 0.0 if moment is None else moment.timestamp()

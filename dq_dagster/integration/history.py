@@ -63,6 +63,9 @@ class EventLogHistory:
     def time_of(self, partition: str) -> datetime | None:
         return None if self.asset is None else self.asset.time_of(partition)
 
+    def series_of(self, partition: str) -> str:
+        return "" if self.asset is None else self.asset.series_of(partition)
+
     def data_of(self, partition: str | None) -> str | None:
         """The state of the data that is judged now."""
         if not self.by_build:

@@ -27,6 +27,7 @@ METRICS = "dq/metrics"
 SLICE = "dq/slice"
 DATA = "dq/data"
 TIME = "dq/time"
+STATES = "dq/states"
 GROUPS = "dq/groups"
 RULE_TYPE = "dq/type"
 ERROR = "dq/error"
@@ -38,6 +39,7 @@ WHOLE_DATASET = "whole dataset"
 NO_VALUE = "(no value)"
 _TABLES = {COLUMNS, DIMENSIONS, SCHEMA}
 _MOST_BYTES = 16_384
+_MOST_BYTES_OF_GROUPS = 6_000
 _MOST_COLUMNS = 50
 
 
@@ -71,6 +73,8 @@ def of_outcome(
     entries |= _tables(outcome.details)
     if outcome.metrics:
         entries[METRICS] = plain(outcome.metrics)
+    if outcome.group_metrics:
+        entries[GROUPS] = _groups(outcome.group_metrics)
     return _within_limit(entries | _origin(data, time))
 
 
@@ -96,6 +100,20 @@ def _observed(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_observed(one) for one in value]
     return show(value) if isinstance(value, str) else plain(value)
+
+
+def _groups(dimensions: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    """The numbers of each group, the largest first, as far as there is room."""
+    kept: dict[str, dict[str, Any]] = {}
+    room = _MOST_BYTES_OF_GROUPS
+    for dimension, groups in dimensions.items():
+        kept[dimension] = {}
+        for group, numbers in groups.items():
+            room -= len(json.dumps([group, plain(numbers)]))
+            if room < 0:
+                return kept
+            kept[dimension][group] = plain(numbers)
+    return kept
 
 
 def _column_rows(columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -142,7 +160,7 @@ def _cell(value: Any) -> str | int | float | bool:
 
 def _within_limit(entries: dict[str, Any]) -> dict[str, Any]:
     """Leaves out the largest optional entries until the rest is small enough for an event log."""
-    for optional in (COLUMNS, DIMENSIONS, METRICS, SCHEMA, OBSERVED):
+    for optional in (COLUMNS, DIMENSIONS, GROUPS, METRICS, SCHEMA, OBSERVED):
         if len(json.dumps(entries)) <= _MOST_BYTES:
             break
         entries.pop(optional, None)
