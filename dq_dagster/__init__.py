@@ -12,8 +12,13 @@ if TYPE_CHECKING:
     from dq_dagster.errors import DeclarationError as DeclarationError
     from dq_dagster.errors import DqError as DqError
     from dq_dagster.errors import UnreadableData as UnreadableData
+    from dq_dagster.evaluation.history import History as History
+    from dq_dagster.evaluation.history import Recorded as Recorded
     from dq_dagster.evaluation.outcome import Outcome as Outcome
     from dq_dagster.evaluation.result import Evaluation as Evaluation
+    from dq_dagster.evaluation.reuse import Block as Block
+    from dq_dagster.evaluation.reuse import KeptStates as KeptStates
+    from dq_dagster.evaluation.reuse import Reuse as Reuse
     from dq_dagster.evaluation.run import evaluate as evaluate
     from dq_dagster.evaluation.run import explain as explain
     from dq_dagster.integration.checks import build_asset_checks as build_asset_checks
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from dq_dagster.integration.spark_io_manager import SparkIOManager as SparkIOManager
     from dq_dagster.judging.evidence import Evidence as Evidence
     from dq_dagster.judging.judgement import Judgement as Judgement
+    from dq_dagster.judging.past import PastValue as PastValue
     from dq_dagster.judging.status import Status as Status
     from dq_dagster.metrics.conditions import ValueSql as ValueSql
     from dq_dagster.metrics.python_call import CallContext as CallContext
@@ -49,6 +55,16 @@ if TYPE_CHECKING:
     from dq_dagster.rules.column_statistics import ColumnMinInRange as ColumnMinInRange
     from dq_dagster.rules.column_statistics import ColumnStddevInRange as ColumnStddevInRange
     from dq_dagster.rules.column_statistics import ColumnSumInRange as ColumnSumInRange
+    from dq_dagster.rules.column_statistics_typical import ColumnAvgTypical as ColumnAvgTypical
+    from dq_dagster.rules.column_statistics_typical import ColumnMaxTypical as ColumnMaxTypical
+    from dq_dagster.rules.column_statistics_typical import (
+        ColumnMedianTypical as ColumnMedianTypical,
+    )
+    from dq_dagster.rules.column_statistics_typical import ColumnMinTypical as ColumnMinTypical
+    from dq_dagster.rules.column_statistics_typical import (
+        ColumnStddevTypical as ColumnStddevTypical,
+    )
+    from dq_dagster.rules.column_statistics_typical import ColumnSumTypical as ColumnSumTypical
     from dq_dagster.rules.column_uniqueness import ColumnUnique as ColumnUnique
     from dq_dagster.rules.column_uniqueness import UniqueKey as UniqueKey
     from dq_dagster.rules.column_value_ranges import (
@@ -57,6 +73,14 @@ if TYPE_CHECKING:
     from dq_dagster.rules.column_value_ranges import ColumnValuesInRange as ColumnValuesInRange
     from dq_dagster.rules.column_value_rule import ColumnValueRule as ColumnValueRule
     from dq_dagster.rules.compare_metrics import CompareMetrics as CompareMetrics
+    from dq_dagster.rules.counts_typical import ColumnCountTypical as ColumnCountTypical
+    from dq_dagster.rules.counts_typical import (
+        ColumnEmptyCountTypical as ColumnEmptyCountTypical,
+    )
+    from dq_dagster.rules.counts_typical import (
+        ColumnUniqueCountTypical as ColumnUniqueCountTypical,
+    )
+    from dq_dagster.rules.counts_typical import RecordCountTypical as RecordCountTypical
     from dq_dagster.rules.dataset_counts import ColumnCountInRange as ColumnCountInRange
     from dq_dagster.rules.dataset_counts import RecordCountInRange as RecordCountInRange
     from dq_dagster.rules.file_size import FileSizeInRange as FileSizeInRange
@@ -65,6 +89,7 @@ if TYPE_CHECKING:
     from dq_dagster.rules.metric_rule import MetricInRange as MetricInRange
     from dq_dagster.rules.metric_rule import MetricInSet as MetricInSet
     from dq_dagster.rules.metric_source import MetricSource as MetricSource
+    from dq_dagster.rules.metric_typical import MetricTypical as MetricTypical
     from dq_dagster.rules.python_rule import PythonRule as PythonRule
     from dq_dagster.rules.recency import Freshness as Freshness
     from dq_dagster.rules.recency import RowInsertedCountInRange as RowInsertedCountInRange
@@ -82,14 +107,17 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "errors": ("DeclarationError", "DqError", "UnreadableData"),
+    "evaluation.history": ("History", "Recorded"),
     "evaluation.result": ("Evaluation",),
     "evaluation.outcome": ("Outcome",),
+    "evaluation.reuse": ("Block", "KeptStates", "Reuse"),
     "evaluation.run": ("evaluate", "explain"),
     "integration.checks": ("build_asset_checks",),
     "integration.readers": ("Files", "Table"),
     "integration.spark_io_manager": ("SparkIOManager",),
     "judging.evidence": ("Evidence",),
     "judging.judgement": ("Judgement",),
+    "judging.past": ("PastValue",),
     "judging.status": ("Status",),
     "rules.aggregate_expectation": ("AggregateExpectation",),
     "metrics.conditions": ("ValueSql",),
@@ -109,10 +137,24 @@ _HOMES = {
         "ColumnStddevInRange",
         "ColumnSumInRange",
     ),
+    "rules.column_statistics_typical": (
+        "ColumnAvgTypical",
+        "ColumnMaxTypical",
+        "ColumnMedianTypical",
+        "ColumnMinTypical",
+        "ColumnStddevTypical",
+        "ColumnSumTypical",
+    ),
     "rules.column_uniqueness": ("ColumnUnique", "UniqueKey"),
     "rules.column_value_ranges": ("ColumnValueLengthsInRange", "ColumnValuesInRange"),
     "rules.column_value_rule": ("ColumnValueRule",),
     "rules.compare_metrics": ("CompareMetrics",),
+    "rules.counts_typical": (
+        "ColumnCountTypical",
+        "ColumnEmptyCountTypical",
+        "ColumnUniqueCountTypical",
+        "RecordCountTypical",
+    ),
     "rules.dataset_counts": ("ColumnCountInRange", "RecordCountInRange"),
     "rules.file_size": ("FileSizeInRange",),
     "rules.json_schema": ("json_schema",),
@@ -120,6 +162,7 @@ _HOMES = {
     "rules.meaning": ("Meaning",),
     "rules.metric_rule": ("MetricInRange", "MetricInSet"),
     "rules.metric_source": ("MetricSource",),
+    "rules.metric_typical": ("MetricTypical",),
     "rules.python_rule": ("PythonRule",),
     "rules.reference": ("Reference",),
     "rules.row_expectation": ("RowExpectation",),

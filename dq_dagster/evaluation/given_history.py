@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
@@ -31,10 +31,11 @@ _FORMS = "sequences of Recorded by rule name, or of numbers or PastValue by metr
 def history_of(given: Given | None, *, partitions: Collection[str], now: datetime) -> History:
     """The past as a History; keys that are all dates or times make the partitions windows of time.
 
-    Numbers alone have no time: they count as one a day, the last of them a day ago.
+    Times without a zone are meant in UTC. Numbers alone have no time: they count as one a day, the
+    last of them a day ago.
     """
     if given is not None and not isinstance(given, Mapping):
-        if not all(hasattr(given, name) for name in ("of", "time_of", "data_of")):
+        if not all(hasattr(given, name) for name in ("of", "time_of", "series_of", "data_of")):
             raise DeclarationError.of(f"history is {_FORMS}, or a History; not {given!r}.")
         return given
     by_rule: dict[str, list[Recorded]] = {}
@@ -44,7 +45,7 @@ def history_of(given: Given | None, *, partitions: Collection[str], now: datetim
         if not isinstance(values, Sequence) or isinstance(values, str):
             raise DeclarationError.of(f"history is {_FORMS}; '{key}' has neither.")
         if all(isinstance(value, Recorded) for value in values):
-            by_rule[key] = list(values)
+            by_rule[key] = [replace(record, at=in_utc(record.at)) for record in values]
         else:
             by_metric[key] = [
                 _past_value(value, key, now - age * _DAY)
@@ -72,6 +73,9 @@ class GivenHistory:
     def time_of(self, partition: str) -> datetime | None:
         return moment_of(partition) if self.timed else None
 
+    def series_of(self, partition: str) -> str:
+        return ""
+
     def data_of(self, partition: str | None) -> str | None:
         return None
 
@@ -79,12 +83,17 @@ class GivenHistory:
 def moment_of(key: str) -> datetime | None:
     """The time that an ISO date or timestamp means, in UTC unless it says otherwise."""
     moment = parse_moment(key) if _DATED.match(key) else None
-    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
+    return None if moment is None else in_utc(moment)
+
+
+def in_utc(moment: datetime) -> datetime:
+    """A time without a zone is meant in UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def _past_value(value: Any, key: str, at: datetime) -> PastValue:
     if isinstance(value, PastValue):
-        return value
+        return replace(value, at=in_utc(value.at))
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DeclarationError.of(f"history is {_FORMS}; '{key}' has {value!r} among them.")
     return PastValue(value, at)

@@ -10,7 +10,9 @@ from dq_dagster.rules.rule import Rule
 
 def numbers(rule: Rule, evidence: Evidence) -> dict[str, int | float]:
     """The measured numbers by metric key: the history that later checks learn from."""
-    measured = {metric.key: evidence.values.get(metric) for metric in rule.metrics()}
+    measured = {
+        metric.key: evidence.values.get(metric) for metric in rule.observed_metrics(evidence)
+    }
     return {
         key: value if isinstance(value, int) else float(value)
         for key, value in measured.items()

@@ -57,8 +57,8 @@ class Judgement:
             status,
             _joint_message(status, causes, of=len(by_column)),
             observed={name: j.observed for name, j in by_column.items()},
-            bounds=next((j.bounds for j in by_column.values() if j.bounds), {}),
-            expected=next((j.expected for j in by_column.values() if j.expected), ""),
+            bounds=_common({name: j.bounds for name, j in by_column.items() if j.bounds}, {}),
+            expected=_expected({name: j.expected for name, j in by_column.items() if j.expected}),
             rows=_largest(j.rows for j in by_column.values()),
             failed_rows=_largest(j.failed_rows for j in by_column.values()),
             details={"columns": {name: j.summary() for name, j in by_column.items()}},
@@ -72,6 +72,7 @@ class Judgement:
             "rows": self.rows,
             "failed_rows": self.failed_rows,
             "message": self.message,
+            "typical": self.details.get("typical"),
         }
         return {key: value for key, value in kept.items() if value is not None}
 
@@ -88,3 +89,18 @@ def _joint_message(status: Status, causes: Mapping[str, Judgement], *, of: int) 
 def _largest(counts: Any) -> int | None:
     known = [count for count in counts if count is not None]
     return max(known, default=None)
+
+
+def _common(by_column: Mapping[str, Any], nothing: Any) -> Any:
+    """What all columns share; by column if they differ."""
+    given = list(by_column.values())
+    if not given:
+        return nothing
+    return given[0] if all(one == given[0] for one in given) else dict(by_column)
+
+
+def _expected(by_column: Mapping[str, str]) -> str:
+    shared = _common(by_column, "")
+    if isinstance(shared, str):
+        return shared
+    return "; ".join(f"'{name}': {expected}" for name, expected in by_column.items())

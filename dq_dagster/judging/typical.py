@@ -115,7 +115,7 @@ class Typical:
         end = bisect_left(points, at, key=_AT)
         if self.period_unit == "runs":
             return points[max(0, end - self.reach) : end]
-        old = bisect_right(points, at - self.reach * _DAY, hi=end, key=_AT)
+        old = bisect_right(points, -self.reach * _DAY, hi=end, key=lambda point: point.at - at)
         return points[max(0, old - 1) : end]
 
     @property

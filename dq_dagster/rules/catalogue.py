@@ -21,12 +21,27 @@ from dq_dagster.rules.column_statistics import (
     ColumnStddevInRange,
     ColumnSumInRange,
 )
+from dq_dagster.rules.column_statistics_typical import (
+    ColumnAvgTypical,
+    ColumnMaxTypical,
+    ColumnMedianTypical,
+    ColumnMinTypical,
+    ColumnStddevTypical,
+    ColumnSumTypical,
+)
 from dq_dagster.rules.column_uniqueness import ColumnUnique, UniqueKey
 from dq_dagster.rules.column_value_ranges import ColumnValueLengthsInRange, ColumnValuesInRange
 from dq_dagster.rules.compare_metrics import CompareMetrics
+from dq_dagster.rules.counts_typical import (
+    ColumnCountTypical,
+    ColumnEmptyCountTypical,
+    ColumnUniqueCountTypical,
+    RecordCountTypical,
+)
 from dq_dagster.rules.dataset_counts import ColumnCountInRange, RecordCountInRange
 from dq_dagster.rules.file_size import FileSizeInRange
 from dq_dagster.rules.metric_rule import MetricInRange, MetricInSet
+from dq_dagster.rules.metric_typical import MetricTypical
 from dq_dagster.rules.plugins import plugins, type_name
 from dq_dagster.rules.problems import label_of
 from dq_dagster.rules.python_rule import PythonRule
@@ -42,9 +57,17 @@ BUILT_IN: tuple[type[Rule], ...] = (
     ColumnSumInRange,
     ColumnMedianInRange,
     ColumnStddevInRange,
+    ColumnMinTypical,
+    ColumnAvgTypical,
+    ColumnMaxTypical,
+    ColumnSumTypical,
+    ColumnMedianTypical,
+    ColumnStddevTypical,
     ColumnNotEmpty,
     ColumnEmpty,
+    ColumnEmptyCountTypical,
     ColumnUnique,
+    ColumnUniqueCountTypical,
     UniqueKey,
     ColumnValuesInSet,
     ColumnValuesNotInSet,
@@ -57,7 +80,9 @@ BUILT_IN: tuple[type[Rule], ...] = (
     ColumnValidMeaning,
     ColumnValuesInReference,
     RecordCountInRange,
+    RecordCountTypical,
     ColumnCountInRange,
+    ColumnCountTypical,
     FileSizeInRange,
     SchemaEquals,
     SchemaContains,
@@ -65,6 +90,7 @@ BUILT_IN: tuple[type[Rule], ...] = (
     RowInsertedCountInRange,
     MetricInRange,
     MetricInSet,
+    MetricTypical,
     CompareMetrics,
     RowExpectation,
     AggregateExpectation,

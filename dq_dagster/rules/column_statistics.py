@@ -1,4 +1,4 @@
-"""Rules that expect a statistic of a column within a range."""
+"""Rules about a statistic of a column: that it is within a range."""
 
 from __future__ import annotations
 
@@ -35,29 +35,39 @@ class ColumnStatisticRule(ColumnRule):
     metric: ClassVar[type[ColumnMetric | ColumnMedian]]
     statistic: ClassVar[str]
 
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        return (self.measure(column), self.values_in(column))
+
+    def measure(self, column: str) -> Metric:
+        """What has to be measured for the statistic."""
+        return self.metric(column, self.blank_is_empty, where=self.where)
+
+    def what(self, column: str) -> str:
+        """What messages call the statistic."""
+        return f"The {self.statistic} of '{column}'"
+
+
+class _StatisticInRange(ColumnStatisticRule):
+    """The statistic is judged by fixed bounds."""
+
     @property
     @abstractmethod
     def expected(self) -> Range:
         """The bounds to judge by."""
 
-    def column_metrics(self, column: str) -> tuple[Metric, ...]:
-        return (self._measure(column), self.values_in(column))
-
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        value = evidence[self._measure(column)]
-        what = f"The {self.statistic} of '{column}'"
         return self.expected.judge(
-            value, what=what, zone=evidence.zone, rows=evidence[self.values_in(column)]
+            evidence[self.measure(column)],
+            what=self.what(column),
+            zone=evidence.zone,
+            rows=evidence[self.values_in(column)],
         )
 
     def demand(self) -> str:
         return f"The {self.statistic} of {listing(self.columns)} is {self.expected.words()}."
 
-    def _measure(self, column: str) -> Metric:
-        return self.metric(column, self.blank_is_empty, where=self.where)
 
-
-class ColumnMinInRange(ValueRange, ColumnStatisticRule):
+class ColumnMinInRange(ValueRange, _StatisticInRange):
     """The smallest value of each column is within the bounds.
 
     Observed: that value.
@@ -74,7 +84,7 @@ class ColumnMinInRange(ValueRange, ColumnStatisticRule):
     statistic = "minimum"
 
 
-class ColumnMaxInRange(ValueRange, ColumnStatisticRule):
+class ColumnMaxInRange(ValueRange, _StatisticInRange):
     """The largest value of each column is within the bounds.
 
     Observed: that value.
@@ -91,7 +101,7 @@ class ColumnMaxInRange(ValueRange, ColumnStatisticRule):
     statistic = "maximum"
 
 
-class ColumnAvgInRange(NumberRange, ColumnStatisticRule):
+class ColumnAvgInRange(NumberRange, _StatisticInRange):
     """The average of each column is within the bounds.
 
     Observed: the average, which is exact for decimals.
@@ -110,7 +120,7 @@ class ColumnAvgInRange(NumberRange, ColumnStatisticRule):
     statistic = "average"
 
 
-class ColumnSumInRange(NumberRange, ColumnStatisticRule):
+class ColumnSumInRange(NumberRange, _StatisticInRange):
     """The sum of each column is within the bounds.
 
     Observed: the sum. One too large to be held exactly is an Error, never a wrong number.
@@ -127,7 +137,7 @@ class ColumnSumInRange(NumberRange, ColumnStatisticRule):
     statistic = "sum"
 
 
-class ColumnMedianInRange(NumberRange, ColumnStatisticRule):
+class ColumnMedianInRange(NumberRange, _StatisticInRange):
     """The exact median of each column is within the bounds.
 
     The median is the middle value, or the mean of the two middle ones.
@@ -151,19 +161,16 @@ class ColumnMedianInRange(NumberRange, ColumnStatisticRule):
     statistic = "median"
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        exact = super().judge_column(column, evidence)
-        if not self.approximate:
-            return exact
-        message = f"{exact.message} Approximate: its rank is right within {MEDIAN_ERROR:.2%}."
-        return replace(exact, message=message, details={"approximate": MEDIAN_ERROR})
+        judgement = super().judge_column(column, evidence)
+        return with_median_error(judgement) if self.approximate else judgement
 
-    def _measure(self, column: str) -> Metric:
+    def measure(self, column: str) -> Metric:
         if self.approximate:
             return MedianEstimate(column, where=self.where)
-        return super()._measure(column)
+        return super().measure(column)
 
 
-class ColumnStddevInRange(NumberRange, ColumnStatisticRule):
+class ColumnStddevInRange(NumberRange, _StatisticInRange):
     """The sample standard deviation of each column is within the bounds.
 
     Fewer than two values have none, and the outcome is Empty.
@@ -180,3 +187,10 @@ class ColumnStddevInRange(NumberRange, ColumnStatisticRule):
     type: Literal["column_stddev_in_range"] = "column_stddev_in_range"
     metric = ColumnStddev
     statistic = "standard deviation"
+
+
+def with_median_error(judgement: Judgement) -> Judgement:
+    """The same verdict, saying that a sketch answered and how far off it may be."""
+    message = f"{judgement.message} Approximate: its rank is right within {MEDIAN_ERROR:.2%}."
+    details = {**judgement.details, "approximate": MEDIAN_ERROR}
+    return replace(judgement, message=message, details=details)

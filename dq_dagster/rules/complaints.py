@@ -21,6 +21,8 @@ _NEEDED = {
     "string_type": "a text",
 }
 _OTHERWISE = {
+    "finite_number": "must be a finite number",
+    "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "string_too_short": "must not be empty",

@@ -78,6 +78,10 @@ Number: TypeAlias = Annotated[
     int | float | Decimal, BeforeValidator(_is_a_number), AfterValidator(_finite)
 ]
 Count: TypeAlias = Annotated[int, BeforeValidator(_is_a_number), Field(ge=0)]
+Period: TypeAlias = Annotated[int, BeforeValidator(_is_a_number), Field(ge=1, le=36_500)]
+Factor: TypeAlias = Annotated[
+    float, BeforeValidator(_is_a_number), Field(gt=0, allow_inf_nan=False)
+]
 Share: TypeAlias = Annotated[float, BeforeValidator(_is_a_number), Field(ge=0, le=1)]
 Bound: TypeAlias = Annotated[
     bool | int | float | Decimal | datetime | date | str, AfterValidator(_finite)

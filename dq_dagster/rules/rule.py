@@ -120,6 +120,10 @@ class Rule(BaseModel):
     def metrics(self) -> tuple[Metric, ...]:
         """What has to be measured to judge this rule."""
 
+    def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
+        """The metrics whose numbers say something about the slice, and are worth recording."""
+        return self.metrics()
+
     @abstractmethod
     def judge(self, evidence: Evidence) -> Judgement:
         """The verdict on what was measured."""

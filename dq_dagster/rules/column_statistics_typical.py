@@ -1,0 +1,161 @@
+"""Rules about a statistic of a column: that it is as it used to be."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.wording import listing
+from dq_dagster.metrics.estimates import MedianEstimate
+from dq_dagster.metrics.median import ColumnMedian
+from dq_dagster.metrics.metric import (
+    ColumnAvg,
+    ColumnMax,
+    ColumnMin,
+    ColumnStddev,
+    ColumnSum,
+    Metric,
+)
+from dq_dagster.rules.change_detection import ChangeDetection
+from dq_dagster.rules.column_statistics import ColumnStatisticRule, with_median_error
+
+
+class _StatisticTypical(ChangeDetection, ColumnStatisticRule):
+    """The statistic is judged by its past."""
+
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        metric = self.measure(column)
+        return self.judge_by_past(
+            evidence[metric],
+            metric,
+            evidence,
+            what=self.what(column),
+            rows=evidence[self.values_in(column)],
+        )
+
+    def demand(self) -> str:
+        return f"The {self.statistic} of {listing(self.columns)} is {self.typical.words()}."
+
+
+class ColumnMinTypical(_StatisticTypical):
+    """The smallest value of each column is typical of its past.
+
+    Of numbers only: times move on, so that none is typical.
+
+    Observed: that value.
+
+    Example::
+
+        - type: column_min_typical
+          columns: [amount]
+          learning_period: 5
+    """
+
+    type: Literal["column_min_typical"] = "column_min_typical"
+    metric = ColumnMin
+    statistic = "minimum"
+
+
+class ColumnMaxTypical(_StatisticTypical):
+    """The largest value of each column is typical of its past.
+
+    Of numbers only: times move on, so that none is typical.
+
+    Observed: that value.
+
+    Example::
+
+        - type: column_max_typical
+          columns: [weight]
+          soft_iqr_factor: 1
+          iqr_factor: 3
+    """
+
+    type: Literal["column_max_typical"] = "column_max_typical"
+    metric = ColumnMax
+    statistic = "maximum"
+
+
+class ColumnAvgTypical(_StatisticTypical):
+    """The average of each column is typical of its past.
+
+    Observed: the average.
+
+    Example::
+
+        - type: column_avg_typical
+          columns: [amount]
+          period_unit: days
+          learning_period: 7
+          lookback_window: 30
+    """
+
+    type: Literal["column_avg_typical"] = "column_avg_typical"
+    metric = ColumnAvg
+    statistic = "average"
+
+
+class ColumnSumTypical(_StatisticTypical):
+    """The sum of each column is typical of its past.
+
+    Observed: the sum. One too large to be held exactly is an Error, never a wrong number.
+
+    Example::
+
+        - type: column_sum_typical
+          columns: [amount, items]
+          exclude_errors: true
+    """
+
+    type: Literal["column_sum_typical"] = "column_sum_typical"
+    metric = ColumnSum
+    statistic = "sum"
+
+
+class ColumnMedianTypical(_StatisticTypical):
+    """The exact median of each column is typical of its past.
+
+    Observed: the median.
+
+    Example::
+
+        - type: column_median_typical
+          columns: [amount]
+          min_iqr: 10
+    """
+
+    type: Literal["column_median_typical"] = "column_median_typical"
+    approximate: bool = False
+    """Whether a sketch may answer: in the shared pass, hence cheaper, with a value whose rank is
+    within 0.01 % of the middle one's."""
+
+    metric = ColumnMedian
+    statistic = "median"
+
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        judgement = super().judge_column(column, evidence)
+        return with_median_error(judgement) if self.approximate else judgement
+
+    def measure(self, column: str) -> Metric:
+        if self.approximate:
+            return MedianEstimate(column, where=self.where)
+        return super().measure(column)
+
+
+class ColumnStddevTypical(_StatisticTypical):
+    """The sample standard deviation of each column is typical of its past.
+
+    Fewer than two values have none, and the outcome is Empty.
+
+    Observed: the standard deviation.
+
+    Example::
+
+        - type: column_stddev_typical
+          columns: [weight]
+    """
+
+    type: Literal["column_stddev_typical"] = "column_stddev_typical"
+    metric = ColumnStddev
+    statistic = "standard deviation"
