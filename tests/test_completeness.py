@@ -17,8 +17,6 @@ from tests.oracle import test_nothing_and_odd_values as odd_values
 from tests.oracle.rules import MAKERS
 
 ROOT = Path(__file__).parents[1]
-# Its verdict is what a function of the user says: there is nothing to compare it with.
-WITHOUT_ORACLE = {"python"}
 
 
 @pytest.mark.parametrize("kind", RULE_TYPES)
@@ -69,7 +67,7 @@ def schema_entry(kind: str) -> dict[str, Any]:
 
 def has_an_oracle(kind: str, name: str) -> bool:
     """Families that need more than one table of rows have an oracle in a file of their own."""
-    if kind in MAKERS or kind in WITHOUT_ORACLE:
+    if kind in MAKERS:
         return True
     return any(f'"{kind}"' in text or f"dq.{name}(" in text for text in oracles())
 
