@@ -8,7 +8,7 @@ from examples.shop import assets, jobs, resources, rules
 defs = dg.Definitions(
     assets=dg.load_assets_from_modules([assets]),
     asset_checks=dq.build_asset_checks(rules.RULE_SETS),
-    jobs=[jobs.shop_job],
+    jobs=[jobs.shop_job, jobs.orders_by_day_job],
     schedules=[jobs.every_morning],
     resources={
         "pyspark": resources.pyspark,

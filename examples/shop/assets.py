@@ -1,6 +1,8 @@
-"""Four tables, and two that are made from them."""
+"""Four tables, two that are made from them, and one that grows day by day."""
 
 # No "from __future__ import annotations": Dagster reads the annotations of assets.
+import warnings
+
 import dagster as dg
 from dagster_pyspark import LazyPySparkResource
 from pyspark.sql import DataFrame
@@ -8,6 +10,11 @@ from pyspark.sql import functions as F
 
 from examples.shop import data
 from examples.shop.resources import Shop
+
+DAYS = dg.DailyPartitionsDefinition(data.FIRST_DAY, end_date=data.DAY_AFTER)
+
+# Runs over several partitions are new in Dagster, and wanted.
+warnings.filterwarnings("ignore", "Parameter `backfill_policy`", dg.BetaWarning)
 
 
 @dg.asset(group_name="shop", kinds={"spark"})
@@ -28,6 +35,21 @@ def orders(pyspark: LazyPySparkResource, shop: Shop) -> DataFrame:
     return data.orders(
         pyspark.spark_session, shop.orders, customers=shop.customers, products=shop.products
     )
+
+
+@dg.asset(
+    group_name="shop",
+    kinds={"spark"},
+    partitions_def=DAYS,
+    # What tells checks which day a row belongs to.
+    metadata={"partition_expr": "day"},
+    # Many days are built and checked in one run, not in one run each.
+    backfill_policy=dg.BackfillPolicy.single_run(),
+)
+def orders_by_day(context: dg.AssetExecutionContext, pyspark: LazyPySparkResource) -> DataFrame:
+    """Orders as they came in. On some days something was wrong that no fixed limit would find."""
+    days = context.partition_key_range
+    return data.orders_by_day(pyspark.spark_session, days.start, days.end)
 
 
 @dg.asset(group_name="shop", kinds={"spark"})

@@ -1,30 +1,35 @@
 """The shop's data, the same on every run, with defects planted in it.
 
 Every value is arithmetic on the row's number; there is no chance in it. These are the defects, and
-the checks that find them. The tests read this table: the rows are those that the check counts.
+the checks that find them. The tests read this table: the rows are those that the check counts, or
+those of the days that are not typical.
 
-table      rows                    check                    status   what is wrong
----------  ----------------------  -----------------------  -------  ------------------------------
-customers  customer_id % 40 = 3    email_given              Warning  no e-mail address
-customers  customer_id % 100 = 7   email_shape              Error    an e-mail address without @
-customers  customer_id % 250 = 9   known_country            Error    a country that is none: XX
-customers  customer_id % 200 = 11  name_given               Warning  a name of blanks only
-customers  customer_id % 300 = 19  plausible_birth_date     Warning  born in 1890
-products   product_id % 60 = 5     sku_shape                Error    sku5 instead of SKU-00005
-products   product_id % 70 > 67    sku_unique               Error    an article number twice
-products   product_id % 90 = 8     no_test_products         Error    a test product left behind
-products   product_id % 50 = 12    plain_titles             Error    HTML in the title
-products   product_id % 75 = 20    lowest_price             Error    a price of nothing
-products   product_id % 80 = 33    heaviest_product         Warning  grams instead of kilograms
-orders     order_id % 400 = 17     quantity_in_range        Error    a negative quantity
-orders     order_id % 125 = 31     amount_adds_up           Warning  quantity times price, plus one
-orders     order_id % 1000 = 41    newest_order             Error    ordered in 2099
-orders     order_id % 300 = 53     known_status             Warning  a status nobody knows
-orders     order_id % 150 = 61     shipped_after_ordered    Warning  shipped before it was ordered
-orders     order_id % 500 = 71     customer_given           Warning  an order of nobody
-payments   order_id % 200 = 83     never_more_than_ordered  Error    charged twice
-payments   order_id % 350 = 91     no_card_numbers          Error    a card number as the reference
-payments   method = 'paypal'       paypal_amounts           Warning  not one: a provider fell silent
+table          rows                    check                    status   what is wrong
+-------------  ----------------------  -----------------------  -------  ---------------------------
+customers      customer_id % 40 = 3    email_given              Warning  no e-mail address
+customers      customer_id % 100 = 7   email_shape              Error    an e-mail address without @
+customers      customer_id % 250 = 9   known_country            Error    a country that is none: XX
+customers      customer_id % 200 = 11  name_given               Warning  a name of blanks only
+customers      customer_id % 300 = 19  plausible_birth_date     Warning  born in 1890
+products       product_id % 60 = 5     sku_shape                Error    sku5 instead of SKU-00005
+products       product_id % 70 > 67    sku_unique               Error    an article number twice
+products       product_id % 90 = 8     no_test_products         Error    a test product left behind
+products       product_id % 50 = 12    plain_titles             Error    HTML in the title
+products       product_id % 75 = 20    lowest_price             Error    a price of nothing
+products       product_id % 80 = 33    heaviest_product         Warning  grams instead of kilograms
+orders         order_id % 400 = 17     quantity_in_range        Error    a negative quantity
+orders         order_id % 125 = 31     amount_adds_up           Warning  quantity times price plus 1
+orders         order_id % 1000 = 41    newest_order             Error    ordered in 2099
+orders         order_id % 300 = 53     known_status             Warning  a status nobody knows
+orders         order_id % 150 = 61     shipped_after_ordered    Warning  shipped, then ordered
+orders         order_id % 500 = 71     customer_given           Warning  an order of nobody
+payments       order_id % 200 = 83     never_more_than_ordered  Error    charged twice
+payments       order_id % 350 = 91     no_card_numbers          Error    a card number as reference
+payments       method = 'paypal'       paypal_amounts           Warning  none: a provider is silent
+orders_by_day  day = '2024-03-12'      orders_come_in           Error    half of the orders are lost
+orders_by_day  day = '2024-03-16'      guest_orders             Error    customers could not log in
+orders_by_day  day = '2024-03-21'      usual_basket             Warning  VAT was added twice
+orders_by_day  order_id DIV 5 = 3408   order_unique__dataset    Error    sent again the next day
 """
 
 from __future__ import annotations
@@ -123,6 +128,35 @@ def payments(orders: DataFrame, *, charged_twice: bool = True) -> DataFrame:
         f"{_pick('order_id', 'method', 'card', 'card', 'transfer', 'invoice')} AS method",
         "if(order_id % 350 = 91, '4111111111111111', concat('P', order_id)) AS reference",
         "ordered_at + INTERVAL '5' MINUTE AS paid_at",
+    )
+
+
+# Six weeks, from Monday to Sunday.
+FIRST_DAY, DAY_AFTER = "2024-02-19", "2024-04-01"
+
+
+def orders_by_day(spark: SparkSession, first: str, last: str) -> DataFrame:
+    """What came in on these days: more at weekends, and a little more every week."""
+    usual = f"array(112, 108, 105, 109, 118, 131, 124)[weekday(day)] + {_number('day', 'luck', 9)}"
+    basket = f"(1000 + {_number('order_id', 'basket', 8_000)}) / 100"
+    days = spark.sql(f"SELECT explode(sequence(DATE '{first}', DATE '{last}')) AS day")
+    return (
+        days.selectExpr("day", f"1 + datediff(day, DATE '{FIRST_DAY}') AS number")
+        .selectExpr("day", "number", f"{usual} + number DIV 4 AS orders")
+        .selectExpr("day", "number", "if(day = '2024-03-12', orders DIV 2, orders) AS orders")
+        .selectExpr(
+            """explode(concat(sequence(1000L * number + 1, 1000L * number + orders),
+                              if(number = 18, sequence(17040L, 17044L), array()))) AS order_id""",
+            "day",
+        )
+        .selectExpr(
+            "order_id",
+            "day",
+            # Who is not logged in orders as a guest.
+            f"""if({_number("order_id", "guest", 12)} < if(day = '2024-03-16', 6, 1), NULL,
+                   1L + {_number("order_id", "customer", 1_000)}) AS customer_id""",
+            f"CAST({basket} * if(day = '2024-03-21', 1.19, 1) AS decimal(12, 2)) AS amount",
+        )
     )
 
 

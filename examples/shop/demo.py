@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,16 +14,16 @@ from typing import Any
 import dagster as dg
 from rich.console import Console
 
-import dq_dagster as dq
 from definitions import defs
 from dq_dagster.spark.java import ensure_java
-from examples.shop import report, resources, rules
+from examples.shop import assets, days, report, resources, rules
+from examples.shop.progress import Progress, is_check
 
 SPARK_LOG = resources.HOME / "spark.log"
 # Wide enough for the messages where the output is no terminal.
 WIDTH = 120
-# How the library names the step that checks an asset.
-_CHECK = "dq__"
+BY_DAY = assets.orders_by_day.key.to_user_string()
+_UI = "http://127.0.0.1:3000/assets"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,8 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with instance:
         console.print("Starting Spark ...")
         start_spark()
-        result = run(instance, console, resources={"shop": {"config": shop}})
-    return show(result, console, saved=saved)
+        whole = run(instance, console, resources={"shop": {"config": shop}})
+        by_day = run_days(instance, console)
+    return show(whole, by_day, console, saved=saved)
 
 
 def start_spark() -> None:
@@ -53,61 +53,55 @@ def run(
     instance: dg.DagsterInstance, console: Console, *, resources: Mapping[str, Any]
 ) -> dg.ExecuteInProcessResult:
     """Builds and checks the shop, with a line for each step that is done."""
+    return _run("shop_job", instance, console, resources=resources)
+
+
+def run_days(
+    instance: dg.DagsterInstance, console: Console, *, resources: Mapping[str, Any] | None = None
+) -> dg.ExecuteInProcessResult:
+    """Builds and checks all days in one run, as a backfill does."""
+    keys = assets.DAYS.get_partition_keys()
+    tags = {
+        "dagster/asset_partition_range_start": keys[0],
+        "dagster/asset_partition_range_end": keys[-1],
+    }
+    return _run("orders_by_day_job", instance, console, resources=resources or {}, tags=tags)
+
+
+def _run(
+    job: str,
+    instance: dg.DagsterInstance,
+    console: Console,
+    *,
+    resources: Mapping[str, Any],
+    tags: Mapping[str, str] | None = None,
+) -> dg.ExecuteInProcessResult:
     run_id = str(uuid.uuid4())
     instance.add_event_listener(run_id, Progress(console))
-    return defs.resolve_job_def("shop_job").execute_in_process(
+    return defs.resolve_job_def(job).execute_in_process(
         run_config={
             "resources": resources,
             "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
         },
         instance=instance,
         run_id=run_id,
+        tags=dict(tags or {}),
         # A blocking rule that is broken fails the run; here that is part of the show.
         raise_on_error=False,
     )
 
 
-class Progress:
-    """Tells what happens in a run while it happens."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._start = time.monotonic()
-        self._statuses: list[dq.Status] = []
-
-    def __call__(self, entry: dg.EventLogEntry) -> None:
-        event = entry.dagster_event
-        if event is None:
-            return
-        match event.event_type:
-            case dg.DagsterEventType.ASSET_MATERIALIZATION if event.asset_key:
-                self._say(f"{event.asset_key.to_user_string()}: built")
-            case dg.DagsterEventType.ASSET_CHECK_EVALUATION:
-                self._statuses.append(report.status_of(event.asset_check_evaluation_data))
-            case dg.DagsterEventType.STEP_SUCCESS | dg.DagsterEventType.STEP_FAILURE:
-                self._end_of_step(event)
-
-    def _end_of_step(self, event: dg.DagsterEvent) -> None:
-        if self._statuses:
-            self._say(f"{_asset(event)}: checked, {report.counts_of(self._statuses)}")
-            self._statuses = []
-        elif event.is_step_failure:
-            self._say(f"{_asset(event)}: failed")
-
-    def _say(self, text: str) -> None:
-        self._console.print(f"[dim]{time.monotonic() - self._start:4.0f} s[/dim]  {text}")
-
-
-def show(result: dg.ExecuteInProcessResult, console: Console, *, saved: bool) -> int:
+def show(
+    whole: dg.ExecuteInProcessResult,
+    by_day: dg.ExecuteInProcessResult,
+    console: Console,
+    *,
+    saved: bool,
+) -> int:
     """Prints what the checks said, and what to do next; returns the exit code."""
-    lines = report.lines_of(result, rules.RULE_SETS)
-    report.print_table(lines, console)
-    counts = report.counts_of([line.status for line in lines])
-    console.print(f"{len(lines)} checks: {counts}\n", highlight=False)
-    for line in lines:
-        if line.blocks:
-            console.print(_what_blocking_means(line))
-    crashes = result.filter_events(lambda event: event.is_step_failure and not _is_check(event))
+    _show_tables(whole, console)
+    _show_days(by_day, console)
+    crashes = [event for result in (whole, by_day) for event in _crashes(result)]
     for event in crashes:
         console.print(f"[bold red]{event.step_key} could not be built:[/bold red] {event.message}")
         console.print(event.step_failure_data.error_display_string, markup=False)
@@ -115,12 +109,32 @@ def show(result: dg.ExecuteInProcessResult, console: Console, *, saved: bool) ->
     return 1 if crashes else 0
 
 
-def _is_check(event: dg.DagsterEvent) -> bool:
-    return (event.step_key or "").startswith(_CHECK)
+def _show_tables(whole: dg.ExecuteInProcessResult, console: Console) -> None:
+    asked = [rule_set for rule_set in rules.RULE_SETS if rule_set.asset_name != BY_DAY]
+    lines = report.lines_of(whole, asked)
+    report.print_table(lines, console)
+    counts = report.counts_of([line.status for line in lines])
+    console.print(f"{len(lines)} checks: {counts}\n", highlight=False)
+    for line in lines:
+        if line.blocks:
+            console.print(_what_blocking_means(line))
 
 
-def _asset(event: dg.DagsterEvent) -> str:
-    return (event.step_key or "").removeprefix(_CHECK)
+def _show_days(by_day: dg.ExecuteInProcessResult, console: Console) -> None:
+    verdicts = days.verdicts_of(by_day)
+    if verdicts:
+        keys = sorted({one.day for one in verdicts if one.day})
+        console.print(
+            f"[bold]{BY_DAY}[/bold] was built and checked in one run for {len(keys)} days, from "
+            f"{keys[0]} to {keys[-1]}. What is typical of a day, its rules learn from the days "
+            "before it.",
+            highlight=False,
+        )
+        days.print_days(verdicts, console)
+
+
+def _crashes(result: dg.ExecuteInProcessResult) -> Sequence[dg.DagsterEvent]:
+    return result.filter_events(lambda event: event.is_step_failure and not is_check(event))
 
 
 def _what_blocking_means(line: report.Line) -> str:
@@ -136,9 +150,9 @@ def _next_step(*, saved: bool) -> str:
     if not saved:
         return "Nothing was saved, since DAGSTER_HOME is not set. [bold]./dev demo[/bold] sets it."
     return (
-        "Next: [bold]./dev ui[/bold] shows the same in Dagster, on "
-        "http://127.0.0.1:3000/assets/payments?view=checks\n"
-        "(Assets, then an asset, then its tab Checks; a click on a check shows its history)."
+        f"Next: [bold]./dev ui[/bold] shows the same in Dagster, on {_UI}/payments?view=checks\n"
+        "(Assets, then an asset, then its tab Checks; a click on a check shows its history).\n"
+        f"The days are on {_UI}/{BY_DAY}?view=checks&checkDetail=orders_come_in, under Partitions."
     )
 
 

@@ -1,4 +1,4 @@
-"""The job that builds and checks the whole shop, and when it runs."""
+"""The jobs that build and check the shop, and when they run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import dagster as dg
 
 shop_job = dg.define_asset_job(
     "shop_job",
-    selection=dg.AssetSelection.groups("shop"),
+    selection=dg.AssetSelection.groups("shop") - dg.AssetSelection.assets("orders_by_day"),
     description="Builds all tables of the shop and checks them.",
+)
+
+# Apart from the others, because its runs are about days: one, a range, or all of them.
+orders_by_day_job = dg.define_asset_job(
+    "orders_by_day_job",
+    selection=dg.AssetSelection.assets("orders_by_day"),
+    description="Builds the orders of some days and checks each day, and all days together.",
 )
 
 every_morning = dg.ScheduleDefinition(

@@ -17,7 +17,7 @@ import dq_dagster as dq
 from dq_dagster.integration import metadata
 
 _WIDE = 100
-_COLOURS = {
+COLOURS = {
     dq.Status.OK: "green",
     dq.Status.WARNING: "yellow",
     dq.Status.ERROR: "bold red",
@@ -92,7 +92,7 @@ def print_table(lines: Sequence[Line], console: Console) -> None:
         if previous and line.asset != previous:
             table.add_section()
         asset = "" if line.asset == previous else line.asset
-        status = Text(line.status, style=_COLOURS[line.status])
+        status = Text(line.status, style=COLOURS[line.status])
         observed = [_shown(line.observed)] if wide else []
         table.add_row(asset, line.check, status, *observed, _message(line))
         previous = line.asset

@@ -206,10 +206,40 @@ _settlements = dq.RuleSet(
     ],
 )
 
+_files = {rules.asset_name: rules for rules in dq.load_rules(Path(__file__).parent / "rules")}
+
+# The rules of the file and those below become one set.
+_orders_by_day = dq.RuleSet(
+    asset=assets.orders_by_day,
+    rules=[
+        *_files.pop("orders_by_day").rules,
+        dq.ColumnUnique(
+            name="order_unique",
+            columns=["order_id"],
+            scope="both",
+            blocking=False,
+            description="No order comes twice, neither on one day nor on two.",
+        ),
+        dq.ColumnAvgTypical(
+            name="usual_basket",
+            columns=["amount"],
+            learning_period=14,
+            lookback_window=28,
+            soft_iqr_factor=2,
+            iqr_factor=5,
+            blocking=False,
+            description="On average, customers spend what they spent in the four weeks before.",
+            quality_dimension="accuracy",
+            tags=["money"],
+        ),
+    ],
+)
+
 RULE_SETS = [
-    *dq.load_rules(Path(__file__).parent / "rules"),
+    *_files.values(),
     _products,
     _orders,
+    _orders_by_day,
     _daily_revenue,
     _settlements,
 ]

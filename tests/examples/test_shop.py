@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import subprocess
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 import pytest
@@ -19,7 +17,9 @@ from rich.console import Console
 import dq_dagster as dq
 from definitions import defs
 from dq_dagster.rules.column_statistics import ColumnStatisticRule
-from examples.shop import data, demo, rules
+from examples.shop import demo, rules
+from tests.examples.shop_run import DEFECTS as ALL_DEFECTS
+from tests.examples.shop_run import Defect, ShopRun, io_manager, resources
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,58 +28,8 @@ ROOT = Path(__file__).parents[2]
 RULE_SETS = {rule_set.asset_name: rule_set for rule_set in rules.RULE_SETS}
 
 
-class Defect(NamedTuple):
-    """A row of the table in the docstring of examples/shop/data.py."""
-
-    table: str
-    rows: str
-    check: str
-    status: str
-
-
-def planted() -> list[Defect]:
-    lines = (data.__doc__ or "").splitlines()
-    rule = next(line for line in lines if line.startswith("---"))
-    columns = [slice(*found.span()) for found in re.finditer(r"-+", rule)]
-    below = lines[lines.index(rule) + 1 :]
-    return [Defect(*(line[column].strip() for column in columns[:4])) for line in below]
-
-
-DEFECTS = planted()
-
-
-@dataclass(frozen=True)
-class ShopRun:
-    result: dg.ExecuteInProcessResult
-    folder: Path
-    progress: str
-
-    def evaluation(self, asset: str, check: str) -> dg.AssetCheckEvaluation:
-        return next(
-            evaluation
-            for evaluation in self.result.get_asset_check_evaluations()
-            if evaluation.asset_key == dg.AssetKey(asset) and evaluation.check_name == check
-        )
-
-    def metadata(self, asset: str, check: str) -> dict[str, Any]:
-        return {k: v.value for k, v in self.evaluation(asset, check).metadata.items()}
-
-
-def resources(folder: Path, *, repaired: bool = False) -> dict[str, Any]:
-    return {
-        "shop": {"config": {"orders": 600, "repaired": repaired}},
-        "io_manager": {"config": {"path": str(folder)}},
-    }
-
-
-@pytest.fixture(scope="module")
-def shop(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> ShopRun:
-    folder = tmp_path_factory.mktemp("shop")
-    output = io.StringIO()
-    with dg.DagsterInstance.ephemeral() as instance:
-        console = Console(file=output, width=120)
-        result = demo.run(instance, console, resources=resources(folder))
-    return ShopRun(result, folder, output.getvalue())
+# Those of single days have a test of their own.
+DEFECTS = [defect for defect in ALL_DEFECTS if defect.table != demo.BY_DAY]
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +201,7 @@ def test_the_demo_tells_how_far_it_is(shop: ShopRun) -> None:
 
 def test_the_demo_ends_with_a_table(shop: ShopRun) -> None:
     output = io.StringIO()
-    code = demo.show(shop.result, Console(file=output, width=120), saved=True)
+    code = demo.show(shop.result, shop.by_day, Console(file=output, width=120), saved=True)
     text = output.getvalue()
     assert code == 0
     assert "\x1b" not in text
@@ -265,7 +215,7 @@ def test_the_demo_ends_with_a_table(shop: ShopRun) -> None:
 
 def test_a_narrow_terminal_gets_a_table_that_fits(shop: ShopRun) -> None:
     output = io.StringIO()
-    demo.show(shop.result, Console(file=output, width=80), saved=True)
+    demo.show(shop.result, shop.by_day, Console(file=output, width=80), saved=True)
     lines = output.getvalue().splitlines()
     assert lines[1].split() == ["asset", "check", "status", "message"]
     assert max(len(line) for line in lines if "http" not in line) <= 80
@@ -273,7 +223,7 @@ def test_a_narrow_terminal_gets_a_table_that_fits(shop: ShopRun) -> None:
 
 def test_the_demo_says_when_nothing_was_saved(shop: ShopRun) -> None:
     output = io.StringIO()
-    demo.show(shop.result, Console(file=output, width=120), saved=False)
+    demo.show(shop.result, shop.by_day, Console(file=output, width=120), saved=False)
     assert "Nothing was saved" in output.getvalue()
     assert "./dev ui" not in output.getvalue()
 
@@ -285,8 +235,10 @@ def test_the_demo_tells_a_crash_from_a_broken_rule(spark: SparkSession, tmp_path
     console = Console(file=output, width=120)
     with dg.DagsterInstance.ephemeral() as instance:
         result = demo.run(instance, console, resources=resources(in_the_way))
-    assert demo.show(result, console, saved=True) == 1
+        by_day = demo.run_days(instance, console, resources=io_manager(in_the_way))
+    assert demo.show(result, by_day, console, saved=True) == 1
     assert "customers could not be built" in output.getvalue()
+    assert "orders_by_day could not be built" in output.getvalue()
 
 
 def test_the_demo_saves_what_dagster_shows_afterwards(tmp_path: Path) -> None:
@@ -299,6 +251,6 @@ def test_the_demo_saves_what_dagster_shows_afterwards(tmp_path: Path) -> None:
     assert (answer.returncode, answer.stderr) == (0, "")
     assert "Next: ./dev ui shows the same in Dagster" in answer.stdout
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
-        assert [run.job_name for run in instance.get_runs()] == ["shop_job"]
+        assert [run.job_name for run in instance.get_runs()] == ["orders_by_day_job", "shop_job"]
         assert instance.get_latest_materialization_event(dg.AssetKey("payments"))
     assert (tmp_path / "shop" / "payments").is_dir()
