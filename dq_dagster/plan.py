@@ -103,13 +103,22 @@ def make_plan(
     rules: Sequence[Rule], *, partitioned: bool = False, also: Sequence[Metric] = ()
 ) -> Plan:
     """The distinct metrics of all rules, and the fewest passes that stay fast."""
-    wanted = _wanted(rules, partitioned=partitioned)
-    if partitioned:
-        # Which partitions there are.
-        also = [RecordCount(), *also]
+    wanted = wanted_by(rules, partitioned=partitioned)
     for metric in also:
         wanted.setdefault(metric, (Cut(partitioned),))
+    if partitioned:
+        wanted = by_partition(wanted)
     return Plan(tuple(rules), tuple(wanted), passes_for(wanted), partitioned)
+
+
+def by_partition(wanted: Wanted) -> Wanted:
+    """With the rows of each partition, so that all states that merge are measured by partition.
+
+    That tells which partitions there are, and a sum of the whole is then that of its partitions,
+    whether they were all looked at now or not.
+    """
+    rows = dict.fromkeys([*wanted.get(RecordCount(), ()), Cut(partitioned=True)])
+    return {**wanted, RecordCount(): tuple(rows)}
 
 
 def passes_for(wanted: Wanted) -> tuple[Pass, ...]:
@@ -167,7 +176,7 @@ def metrics_of(rule: Rule) -> tuple[Metric, ...]:
     return (*named, RecordCount(where=rule.where)) if rule.dimensions else named
 
 
-def _wanted(rules: Sequence[Rule], *, partitioned: bool) -> Wanted:
+def wanted_by(rules: Sequence[Rule], *, partitioned: bool) -> Wanted:
     """Each distinct metric with the cuts that its rules are judged on."""
     wanted: dict[Metric, dict[Cut, None]] = {}
     for rule in rules:

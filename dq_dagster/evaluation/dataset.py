@@ -56,15 +56,15 @@ class Dataset:
         found = outside_rows(self.division.visible(self.frame))
         known = self.table.surroundings.known(plan.metrics)
         found |= {metric: Measured.of_all(metric, value) for metric, value in known.items()}
-        division = self.division
+        keys = None if partitions is None else tuple(dict.fromkeys(partitions))
+        division = replace(self.division, partitions=keys or ())
         for step in plan.passes:
-            if plan.partitioned and not division.partitions and RecordCount() in found:
-                keys = _asked(partitions, found[RecordCount()])
-                division = replace(division, partitions=keys)
             found |= run(step, self.frame, self.table, division)
-        keys = _asked(partitions, found[RecordCount()]) if plan.partitioned else ()
+            if plan.partitioned and keys is None and RecordCount() in found:
+                keys = _with_rows(found[RecordCount()])
+                division = replace(division, partitions=keys)
         zone = session_zone(self.frame.sparkSession)
-        return Measurements(found, zone, self.table.now, keys, division.problems)
+        return Measurements(found, zone, self.table.now, keys or (), division.problems)
 
     def only(self, partitions: Sequence[str]) -> Dataset:
         """The rows of these partitions."""
@@ -83,8 +83,6 @@ class Dataset:
         return replace(kept, frame=kept.frame.where(other))
 
 
-def _asked(partitions: Sequence[str] | None, rows: Measured) -> tuple[str, ...]:
-    """The partitions to judge: those asked for, else all that have rows."""
-    if partitions is not None:
-        return tuple(dict.fromkeys(partitions))
+def _with_rows(rows: Measured) -> tuple[str, ...]:
+    """The partitions that occur."""
     return tuple(sorted(str(part.partition) for part in rows.slices(Cut(partitioned=True))))

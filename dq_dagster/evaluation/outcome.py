@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from dq_dagster.evaluation.reuse import KeptStates
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.status import Status
 from dq_dagster.rules.rule import Rule
@@ -32,6 +33,8 @@ class Outcome:
     group_metrics: Mapping[str, Mapping[str, Mapping[str, int | float]]] = field(
         default_factory=dict
     )
+    # What later evaluations need not measure again; None where nothing is to be kept.
+    states: KeptStates | None = None
 
     @classmethod
     def of(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dq_dagster.errors import DeclarationError
 from dq_dagster.evaluation.breakdown import breakdown, groups_in
@@ -15,6 +15,7 @@ from dq_dagster.evaluation.looking_back import NO_PAST, LookingBack, look_back
 from dq_dagster.evaluation.numbers import numbers
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.result import Evaluation
+from dq_dagster.evaluation.reuse import Reuse
 from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.metrics.metric import RecordCount
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
     from dq_dagster.evaluation.measurements import Measurements
 
 _NO_ASSET = "data"
+# Brings the rows of some partitions, or with None all there are.
+Read: TypeAlias = Callable[[Sequence[str] | None], Any]
 
 
 def evaluate(
-    data: DataFrame | pd.DataFrame,
+    data: DataFrame | pd.DataFrame | Read,
     rules: RuleSet | Sequence[Rule | Mapping[str, Any]],
     *,
     partition_by: str | None = None,
@@ -44,6 +47,7 @@ def evaluate(
     recorded: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
     history: Given | None = None,
+    reuse: Reuse | None = None,
 ) -> Evaluation:
     """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved.
 
@@ -59,13 +63,20 @@ def evaluate(
     numbers, the oldest first. Plain numbers are of the whole dataset, one a day, the last of them
     a day before ``now``. Partitions whose keys are all ISO dates or timestamps stand for those
     times. What has no past is still learning, and Empty.
+
+    ``reuse`` holds what earlier evaluations left of partitions that have not changed since: what
+    can be merged with that is read of the other partitions only. ``data`` may then be a function
+    that reads some partitions, or with None all of them. Each outcome has ``states`` to keep.
     """
     rule_set = _rule_set(rules)
     if partitions is not None and partition_by is None:
         raise DeclarationError.of("partitions need partition_by: what makes a row's partition.")
+    if reuse is not None and partition_by is None:
+        raise DeclarationError.of("reuse needs partition_by: what makes a row's partition.")
     plan = make_plan(rule_set.enabled_rules, partitioned=partition_by is not None)
     # Here, so that declaring rules needs no Spark.
-    from dq_dagster.evaluation.dataset import Dataset
+    from dq_dagster.evaluation.incremental import look
+    from dq_dagster.evaluation.source import Source
     from dq_dagster.spark.surroundings import Surroundings
 
     around = Surroundings(
@@ -74,12 +85,9 @@ def evaluate(
         recorded={} if recorded is None else recorded,
         metadata=metadata,
     )
-    dataset = Dataset.of(
-        data, plan.rules, partition_by=partition_by, now=_moment(now), around=around
-    )
-    if partitions is not None and not _needs_whole(plan):
-        dataset = dataset.only(partitions)
-    found = dataset.measure(plan, partitions)
+    source = Source(data, plan.rules, partition_by, _moment(now), around)
+    seen = look(source, plan, partitions, reuse)
+    found = seen.found
     past = history_of(history, partitions=found.partitions, now=found.now)
     outcomes = [
         outcome
@@ -88,11 +96,11 @@ def evaluate(
             rule,
             list(_slices(rule, found.partitions, partitioned=plan.partitioned)),
             found,
-            dataset,
+            seen.dataset,
             past,
         )
     ]
-    return Evaluation(tuple(outcomes), plan)
+    return Evaluation(tuple(map(seen.told, outcomes)), seen.plan)
 
 
 def explain(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> Plan:
@@ -113,10 +121,6 @@ def _moment(now: datetime | None) -> datetime:
     if now is None:
         return datetime.now(UTC)
     return now.replace(tzinfo=UTC) if now.tzinfo is None else now
-
-
-def _needs_whole(plan: Plan) -> bool:
-    return any(rule.scope != "partitions" for rule in plan.rules)
 
 
 def _slices(rule: Rule, keys: Sequence[str], *, partitioned: bool) -> Iterator[Slice]:

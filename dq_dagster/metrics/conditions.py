@@ -12,6 +12,8 @@ from typing import Literal
 
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.meanings.meaning import Meaning
+from dq_dagster.metrics.naming import in_key
+from dq_dagster.sql.clocks import reads_the_clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,11 @@ class Condition(ABC):
         """Whether it holds SQL or a pattern from users, which may raise on dirty data."""
         return False
 
+    @property
+    def lasting(self) -> bool:
+        """Whether its answer depends on nothing but the row: neither on time nor on other data."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class ValueCondition(Condition):
@@ -37,7 +44,8 @@ class ValueCondition(Condition):
     blank_is_empty: bool
 
     def _key(self, name: str, *details: object) -> str:
-        words = [f"{name}:{self.column}", *(str(detail) for detail in details)]
+        column = in_key(self.column, alone=not details)
+        words = [f"{name}:{column}", *(str(detail) for detail in details)]
         if self.blank_is_empty:
             words.append("(blank is empty)")
         return " ".join(words)
@@ -71,7 +79,7 @@ class SetMembership(ValueCondition):
 
     @property
     def key(self) -> str:
-        listed = ", ".join(str(value) for value in self.values)
+        listed = ", ".join(value.key for value in self.values)
         name = "in_set" if self.member else "not_in_set"
         case = ("(ignoring case)",) if self.ignore_case else ()
         return self._key(name, f"[{listed}]", *case)
@@ -87,8 +95,8 @@ class Outside(ValueCondition):
 
     @property
     def key(self) -> str:
-        low = "" if self.low is None else str(self.low)
-        high = "" if self.high is None else str(self.high)
+        low = "" if self.low is None else self.low.key
+        high = "" if self.high is None else self.high.key
         name = "outside" if self.of == "value" else "length_outside"
         return self._key(name, f"[{low}..{high}]")
 
@@ -142,7 +150,12 @@ class ValueSql(ValueCondition):
 
     @property
     def key(self) -> str:
-        return self._key("sql", self.sql)
+        types = (f"(of {', '.join(self.types)})",) if self.types else ()
+        return self._key("sql", self.sql, *types)
+
+    @property
+    def lasting(self) -> bool:
+        return not reads_the_clock(self.sql)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +172,7 @@ class RowBreaks(Condition):
     @property
     def from_user(self) -> bool:
         return True
+
+    @property
+    def lasting(self) -> bool:
+        return not reads_the_clock(self.sql)

@@ -44,6 +44,11 @@ class Constant:
     def value(self) -> Scalar:
         return _PARSERS[self.kind](self.text)
 
+    @property
+    def key(self) -> str:
+        """A text that tells it from constants of other kinds."""
+        return f"{self.text}BD" if self.kind == "decimal" else str(self)
+
     def __str__(self) -> str:
         return repr(self.text) if self.kind == "str" else self.text
 

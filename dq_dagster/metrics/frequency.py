@@ -14,6 +14,7 @@ from typing import Any
 
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.metric import Metric
+from dq_dagster.metrics.naming import in_key, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Grouping:
 
     @property
     def key(self) -> str:
-        names = ",".join(self.columns)
+        names = ",".join(quoted(c) if "," in c else in_key(c) for c in self.columns)
         return names + (" (blank is empty)" if self.blank_is_empty else "")
 
 

@@ -40,3 +40,7 @@ class ReferenceMembership(Condition):
     @property
     def key(self) -> str:
         return f"{'in' if self.member else 'not_in'}_reference:{self.lookup.key}"
+
+    @property
+    def lasting(self) -> bool:
+        return False

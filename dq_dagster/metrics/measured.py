@@ -9,7 +9,7 @@ from typing import Any
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.metrics.slices import WHOLE, Cut, Slice
+from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut, Slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,19 @@ class Measured:
     def of_all(cls, metric: Metric, state: Any) -> Measured:
         """A metric that is the same for every part of the data."""
         return cls(metric, {}, (), state)
+
+    @classmethod
+    def of_new_and_old(
+        cls, metric: Metric, measured: Measured | None, new: Iterable[Slice], old: Iterable[Any]
+    ) -> Measured:
+        """A metric whose whole is the states of some new partitions, and old states.
+
+        ``measured`` are the partitions that were looked at, None if none had to be.
+        """
+        base = cls(metric, {}, ()) if measured is None else measured
+        states = [base.by_part(part.cut).get(part, base.nothing) for part in new]
+        whole = {WHOLE: reduce(_merge, [*states, *old])}
+        return cls(metric, base.states, (Cut(partitioned=True),), base.nothing, {UNDIVIDED: whole})
 
     def covers(self, cut: Cut) -> bool:
         """Whether the parts of that cut have states of their own, or all the same one."""

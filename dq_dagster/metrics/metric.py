@@ -15,7 +15,9 @@ from typing import Any, ClassVar
 
 from dq_dagster.errors import Unmeasurable
 from dq_dagster.metrics.conditions import Condition, ValueCondition
-from dq_dagster.metrics.states import EXACT, Extreme, Moments, Tally, Total, as_double
+from dq_dagster.metrics.naming import in_key
+from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total, as_double
+from dq_dagster.sql.clocks import reads_the_clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class RowMetric(Metric):
     slots: ClassVar[int] = 1
     # Whether the states of two sets of rows can be merged into the state of both together.
     mergeable: ClassVar[bool] = True
+    # The kind of state that can be kept and merged with later ones; None: not kept.
+    kept_as: ClassVar[type[State] | None] = None
 
     @property
     def subject(self) -> str:
@@ -70,6 +74,11 @@ class RowMetric(Metric):
         """What in it slows down its neighbours; nothing for most metrics."""
         return frozenset()
 
+    @property
+    def lasting(self) -> bool:
+        """Whether its state depends on nothing but the rows: neither on time nor on other data."""
+        return not reads_the_clock(self.where)
+
     @abstractmethod
     def value(self, state: Any) -> Any: ...
 
@@ -77,6 +86,8 @@ class RowMetric(Metric):
 @dataclass(frozen=True, slots=True)
 class RecordCount(RowMetric):
     """The number of rows."""
+
+    kept_as = Tally
 
     @property
     def name(self) -> str:
@@ -91,6 +102,7 @@ class ConditionCount(RowMetric):
     """The number of rows for which a condition is true."""
 
     condition: Condition
+    kept_as: ClassVar[type[State] | None] = Tally
 
     @property
     def subject(self) -> str:
@@ -99,6 +111,10 @@ class ConditionCount(RowMetric):
     @property
     def name(self) -> str:
         return f"count_{self.condition.key}"
+
+    @property
+    def lasting(self) -> bool:
+        return self.condition.lasting and not reads_the_clock(self.where)
 
     def value(self, state: Tally) -> int:
         return state.count
@@ -118,7 +134,7 @@ class ColumnMetric(RowMetric):
 
     @property
     def name(self) -> str:
-        return f"{self.measure}:{self.column}" + (
+        return f"{self.measure}:{in_key(self.column)}" + (
             " (blank is empty)" if self.blank_is_empty else ""
         )
 
@@ -128,6 +144,7 @@ class ColumnMin(ColumnMetric):
     """The smallest value of a column."""
 
     measure = "column_min"
+    kept_as = Extreme
 
     def value(self, state: Extreme) -> Any:
         return state.value
@@ -138,6 +155,7 @@ class ColumnMax(ColumnMetric):
     """The largest value of a column."""
 
     measure = "column_max"
+    kept_as = Extreme
 
     def value(self, state: Extreme) -> Any:
         return state.value
@@ -148,6 +166,7 @@ class ColumnSum(ColumnMetric):
     """The sum of a column's values."""
 
     measure = "column_sum"
+    kept_as = Total
     slots = 4
 
     def value(self, state: Total) -> int | Decimal | float | None:
@@ -164,6 +183,7 @@ class ColumnAvg(ColumnMetric):
     """The mean of a column's values: exact for decimals, correctly rounded for whole numbers."""
 
     measure = "column_avg"
+    kept_as = Total
     slots = 4
 
     def value(self, state: Total) -> Decimal | float | None:
@@ -189,6 +209,7 @@ class ColumnStddev(ColumnMetric):
     """The sample standard deviation of a column's values; needs two values."""
 
     measure = "column_stddev"
+    kept_as = Moments
     slots = 6
 
     def value(self, state: Moments) -> float | None:

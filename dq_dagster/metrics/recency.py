@@ -25,3 +25,7 @@ class InLastWhile(ValueCondition):
     @property
     def key(self) -> str:
         return self._key("in_last_seconds", self.seconds)
+
+    @property
+    def lasting(self) -> bool:
+        return False

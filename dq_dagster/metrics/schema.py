@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dq_dagster.metrics.metric import Metric, RowMetric
+from dq_dagster.metrics.naming import in_key, quoted
 from dq_dagster.metrics.shape import Path
-from dq_dagster.metrics.states import Extreme
+from dq_dagster.metrics.states import Extreme, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class LongestText(RowMetric):
     """The length of the longest string of a column, or of a part of one."""
 
     path: Path
+    kept_as: ClassVar[type[State] | None] = Extreme
 
     @property
     def subject(self) -> str:
@@ -31,7 +34,7 @@ class LongestText(RowMetric):
     @property
     def name(self) -> str:
         # Quoted where a dot is part of the name: the key must tell a.b from the field b of a.
-        parts = [f"`{part}`" if "." in part else part for part in self.path]
+        parts = [quoted(part) if "." in part else in_key(part) for part in self.path]
         return f"longest_text:{'.'.join(parts)}"
 
     def value(self, state: Extreme) -> int | None:

@@ -51,7 +51,7 @@ class OneOf(Meaning):
 
     @property
     def key(self) -> str:
-        listed = ", ".join(str(value) for value in self.values)
+        listed = ", ".join(value.key for value in self.values)
         how = "" if self.match == "exact" else f" ({self.match})"
         return f"one_of [{listed}]{how}{' (as text)' if self.as_text else ''}"
 
