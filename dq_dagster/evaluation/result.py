@@ -16,7 +16,8 @@ from dq_dagster.plan import Plan
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLOURS = {
+# What people know the statuses by.
+COLOURS = {
     Status.OK: "#1a7f37",
     Status.WARNING: "#9a6700",
     Status.ERROR: "#cf222e",
@@ -109,7 +110,7 @@ def _record(outcome: Outcome) -> dict[str, Any]:
 
 
 def _html_row(outcome: Outcome) -> str:
-    colour = _COLOURS[outcome.status]
+    colour = COLOURS[outcome.status]
     return (
         f'<tr><td style="color:{colour}"><b>{outcome.status}</b></td>'
         f"<td>{escape(outcome.rule.name)}</td><td>{escape(_observed(outcome.observed))}</td>"
