@@ -34,8 +34,8 @@ class AssetPartitions:
     # What gives a row's partition: a column or SQL, by dimension where there are two.
     expression: Expression | None
     instance: dg.DagsterInstance
-    # Whether Dagster builds the asset, so that it knows what there is.
-    is_built: bool
+    # Whether a definition at hand says that Dagster builds the asset.
+    is_buildable: bool
 
     @cached_property
     def built(self) -> Mapping[str, int]:
@@ -45,13 +45,18 @@ class AssetPartitions:
         return {name: number for name, number in found.items() if name in known}
 
     @property
+    def is_built(self) -> bool:
+        """Whether Dagster builds the asset, so that it knows what there is."""
+        return self.is_buildable or bool(self.built)
+
+    @property
     def existing(self) -> tuple[str, ...]:
         """The partitions that exist, in the order of the definition's keys where that is time."""
         return tuple(sorted(self.built, key=lambda name: (self._order(name), name)))
 
     def exists(self, partition: str) -> bool:
         """Whether there is anything to judge; of what others build, nobody here can tell."""
-        return partition in self.built or not (self.is_built or self.built)
+        return partition in self.built or not self.is_built
 
     def time_of(self, partition: str) -> datetime | None:
         """The start of the window that a partition stands for; None if it is none."""

@@ -22,6 +22,7 @@ from dq_dagster.integration.history import EventLogHistory
 from dq_dagster.integration.other_assets import OtherAssets, other_assets
 from dq_dagster.integration.portions import PartitionedSource, Portion
 from dq_dagster.integration.readers import AssetIOManager, Reader
+from dq_dagster.integration.recorded_states import RecordedStates
 from dq_dagster.integration.records import latest_metadata, recorded_values
 from dq_dagster.integration.results import Recording, events_of
 from dq_dagster.judging.judgement import Judgement
@@ -113,7 +114,19 @@ class CheckRun:
             return [Portion(asked.rules, self.reader.read(self.context, self.key))]
         if not asked.partitions and not asked.dataset_rules:
             return []
-        return PartitionedSource(self.context, self.reader, self.asset).portions(asked)
+        source = PartitionedSource(self.context, self.reader, self.asset, self._states(self.asset))
+        return source.portions(asked)
+
+    def _states(self, asset: AssetPartitions) -> RecordedStates | None:
+        """What is on record of the partitions, where the rule set wants that used."""
+        if not self.declared.incremental or not asset.is_built:
+            return None
+        also = {
+            rule.name: rule.check_name
+            for rule in self.declared.enabled_rules
+            if rule.scope == "both"
+        }
+        return RecordedStates(self.context.instance, asset, self.asked, also)
 
     def _evaluated(self, portion: Portion) -> list[Outcome]:
         rule_set = self.asked.rule_set.model_copy(update={"rules": portion.rules})
@@ -129,6 +142,7 @@ class CheckRun:
             recorded=recorded_values(self.context, self.key, plan.rules, _slices_of(portion)),
             metadata=latest_metadata(self.context, self.key, plan.rules),
             history=self.history,
+            reuse=portion.reuse,
         )
         return [_noted(outcome, portion.note) for outcome in outcomes]
 

@@ -20,6 +20,8 @@ from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
 )
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
+from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.mem_io_manager import InMemoryIOManager
 from dagster._utils.warnings import disable_dagster_warnings
 
@@ -94,9 +96,15 @@ def partitions_def_of(
 
 
 def is_built_by_dagster(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> bool:
-    """Whether some run can materialize the asset, so that Dagster knows what there is of it."""
-    layer = _step(context).job_def.asset_layer
-    return layer.has(key) and layer.get(key).is_materializable
+    """Whether some run can materialize the asset, so that Dagster knows what there is of it.
+
+    A job of checks alone takes the asset for one that others build; the code location knows.
+    """
+    step = _step(context)
+    graphs = [step.job_def.asset_layer.asset_graph]
+    with suppress(CheckError):
+        graphs.append(step.repository_def.asset_graph)
+    return any(graph.has(key) and graph.get(key).is_materializable for graph in graphs)
 
 
 def partition_keys_of(
@@ -171,6 +179,27 @@ def evaluation_pages(
             return
         left -= size
         cursor, size = records[-1].id, min(_PAGE, left)
+
+
+def checks_on_record(instance: dg.DagsterInstance) -> list[dg.AssetCheckKey]:
+    """The checks that were ever evaluated; none if the event log is no SQL database.
+
+    Dagster itself asks for checks by name only, and knows the names from the definitions.
+    """
+    storage = instance.event_log_storage
+    if not isinstance(storage, SqlEventLogStorage):
+        return []
+    columns = AssetCheckExecutionsTable.c
+    query = columns.evaluation_event_storage_id.is_not(None)
+    with storage.index_connection() as connection:
+        found = connection.execute(
+            AssetCheckExecutionsTable.select()
+            .where(query)
+            .with_only_columns(columns.asset_key, columns.check_name)
+            .distinct()
+        ).all()
+    keys = [(dg.AssetKey.from_db_string(asset), name) for asset, name in found]
+    return sorted(dg.AssetCheckKey(asset, name) for asset, name in keys if asset is not None)
 
 
 def storage_ids(instance: dg.DagsterInstance, key: dg.AssetKey) -> dict[str, int]:

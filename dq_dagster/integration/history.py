@@ -12,6 +12,7 @@ import dagster as dg
 from dagster import AssetCheckEvaluation
 
 from dq_dagster.evaluation.history import Recorded
+from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration import metadata
 from dq_dagster.integration.asked import Asked
 from dq_dagster.integration.asset_partitions import AssetPartitions
@@ -20,6 +21,7 @@ from dq_dagster.integration.dagster_internals import (
     evaluation_pages,
     latest_materialization,
 )
+from dq_dagster.integration.recorded_states import written
 from dq_dagster.judging.status import Status
 from dq_dagster.rules.rule import Rule
 
@@ -65,6 +67,12 @@ class EventLogHistory:
 
     def series_of(self, partition: str) -> str:
         return "" if self.asset is None else self.asset.series_of(partition)
+
+    def states_of(self, outcome: Outcome) -> dict[str, Any]:
+        """What is to be kept of an outcome, for answers that are put together later."""
+        if outcome.states is None or self.asset is None:
+            return {}
+        return written(outcome.states, self.asset.built)
 
     def data_of(self, partition: str | None) -> str | None:
         """The state of the data that is judged now."""

@@ -11,6 +11,7 @@ import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.plain import plain
+from dq_dagster.integration.past_view import history_rows
 from dq_dagster.integration.schema_table import schema_rows
 from dq_dagster.judging.wording import show
 
@@ -27,6 +28,9 @@ METRICS = "dq/metrics"
 SLICE = "dq/slice"
 DATA = "dq/data"
 TIME = "dq/time"
+SERIES = "dq/series"
+HISTORY = "dq/history"
+CHART = "dq/chart"
 STATES = "dq/states"
 GROUPS = "dq/groups"
 RULE_TYPE = "dq/type"
@@ -37,18 +41,27 @@ OWNERS = "dq/owners"
 
 WHOLE_DATASET = "whole dataset"
 NO_VALUE = "(no value)"
-_TABLES = {COLUMNS, DIMENSIONS, SCHEMA}
+_TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY}
+# What is left out first where there is too much.
+_OPTIONAL = (CHART, HISTORY, COLUMNS, DIMENSIONS, GROUPS, STATES, METRICS, SCHEMA, OBSERVED)
 _MOST_BYTES = 16_384
 _MOST_BYTES_OF_GROUPS = 6_000
 _MOST_COLUMNS = 50
 
 
 def of_outcome(
-    outcome: Outcome, *, data: str | None = None, time: datetime | None = None
+    outcome: Outcome,
+    *,
+    data: str | None = None,
+    time: datetime | None = None,
+    series: str = "",
+    states: Mapping[str, Any] | None = None,
+    chart: str = "",
 ) -> dict[str, Any]:
     """What Dagster keeps of an outcome: for people to read, and for later checks to learn from.
 
-    ``data`` says which state of the data was looked at, ``time`` what time its partition is of.
+    ``data`` says which state of the data was looked at, ``time`` what time its partition is of,
+    and ``series`` which other partitions it is compared with. ``chart`` is a picture in Markdown.
     """
     entries: dict[str, Any] = {
         STATUS: outcome.status.value,
@@ -75,11 +88,13 @@ def of_outcome(
         entries[METRICS] = plain(outcome.metrics)
     if outcome.group_metrics:
         entries[GROUPS] = _groups(outcome.group_metrics)
-    return _within_limit(entries | _origin(data, time))
+    further = {STATES: dict(states or {}), CHART: chart}
+    kept = {key: value for key, value in further.items() if value}
+    return _within_limit(entries | _origin(data, time, series) | kept)
 
 
-def _origin(data: str | None, time: datetime | None) -> dict[str, str]:
-    entries = {DATA: data, TIME: time.isoformat() if time else None}
+def _origin(data: str | None, time: datetime | None, series: str) -> dict[str, str]:
+    entries = {DATA: data, TIME: time.isoformat() if time else None, SERIES: series or None}
     return {key: value for key, value in entries.items() if value is not None}
 
 
@@ -90,7 +105,9 @@ def _tables(details: Mapping[str, Any]) -> dict[str, Any]:
         "dimensions": (DIMENSIONS, _group_rows),
         "schema": (SCHEMA, schema_rows),
     }
-    return {key: rows(details[name]) for name, (key, rows) in makers.items() if name in details}
+    tables = {key: rows(details[name]) for name, (key, rows) in makers.items() if name in details}
+    history = history_rows(details)
+    return {**tables, HISTORY: history} if history else tables
 
 
 def _observed(value: Any) -> Any:
@@ -160,11 +177,13 @@ def _cell(value: Any) -> str | int | float | bool:
 
 def _within_limit(entries: dict[str, Any]) -> dict[str, Any]:
     """Leaves out the largest optional entries until the rest is small enough for an event log."""
-    for optional in (COLUMNS, DIMENSIONS, GROUPS, METRICS, SCHEMA, OBSERVED):
+    for optional in _OPTIONAL:
         if len(json.dumps(entries)) <= _MOST_BYTES:
             break
         entries.pop(optional, None)
     for table in _TABLES & entries.keys():
         records = [dg.TableRecord(row) for row in entries[table]]
         entries[table] = dg.MetadataValue.table(records)
+    if CHART in entries:
+        entries[CHART] = dg.MetadataValue.md(entries[CHART])
     return entries

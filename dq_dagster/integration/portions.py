@@ -9,11 +9,13 @@ from typing import Any
 import dagster as dg
 
 from dq_dagster.errors import Unassignable, UnreadableData
+from dq_dagster.evaluation.reuse import Reuse
 from dq_dagster.integration.asked import Asked
 from dq_dagster.integration.asset_partitions import AssetPartitions
 from dq_dagster.integration.dagster_internals import holds_one_run_only
 from dq_dagster.integration.partition_keys import partition_key_sql
 from dq_dagster.integration.readers import AssetIOManager, PartitionReader, Reader
+from dq_dagster.integration.recorded_states import RecordedStates
 from dq_dagster.rules.rule import Rule
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark, tagged
 from dq_dagster.spark.quoting import text
@@ -24,7 +26,8 @@ class Portion:
     """Rules that are evaluated together, and the data for it.
 
     ``partition_by`` gives a row's partition, ``partitions`` are those to judge. ``note`` is what
-    outcomes on the whole dataset have to say of what they saw.
+    outcomes on the whole dataset have to say of what they saw. With ``reuse``, the data is a
+    function that reads some partitions.
     """
 
     rules: tuple[Rule, ...]
@@ -32,6 +35,7 @@ class Portion:
     partition_by: str | None = None
     partitions: tuple[str, ...] | None = None
     note: str = ""
+    reuse: Reuse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,15 @@ class PartitionedSource:
     context: dg.AssetCheckExecutionContext
     reader: Reader
     asset: AssetPartitions
+    # What is on record, where answers are to be put together from it.
+    states: RecordedStates | None = None
 
     def portions(self, asked: Asked) -> list[Portion]:
         """One portion where rows can be told apart by partition, else partitions and whole."""
         if self._holds_one_run_only:
             return [self._of_this_run(asked)]
+        if self.states is not None and self.asset.existing:
+            return [self._beside_the_record(asked, self.states.reuse())]
         if not isinstance(self.reader, PartitionReader):
             return [self._divided(asked.rules, asked.partitions, self._everything())]
         if asked.partitions and asked.dataset_rules and self.asset.expression is not None:
@@ -76,6 +84,23 @@ class PartitionedSource:
         return Portion(
             portion.rules, portion.data, portion.partition_by, portion.partitions, note=note
         )
+
+    def _beside_the_record(self, asked: Asked, reuse: Reuse) -> Portion:
+        """Whatever is not on record is read when it is asked for."""
+        newest = self.asset.existing[-1:]
+        if self.asset.expression is None and isinstance(self.reader, PartitionReader):
+            return Portion(asked.rules, self._read_apart, HIDDEN_KEY, asked.partitions, reuse=reuse)
+        sql = self.key_sql(self._read_together(newest), None)
+        return Portion(asked.rules, self._read_together, sql, asked.partitions, reuse=reuse)
+
+    def _read_apart(self, keys: Sequence[str] | None) -> Any:
+        every = self.asset.existing if keys is None else keys
+        return tagged({key: self.read([key]) for key in every})
+
+    def _read_together(self, keys: Sequence[str] | None) -> Any:
+        if keys is None or not isinstance(self.reader, PartitionReader):
+            return as_spark(self._everything())
+        return as_spark(self.read(keys))
 
     def _everything(self) -> Any:
         """All partitions that exist; whatever there is where only others know that."""

@@ -109,9 +109,7 @@ class RecordedStates:
 
     def _records(self, check: str) -> Iterator[Mapping[str, Any]]:
         key = dg.AssetCheckKey(self.asset.key, check)
-        pages = evaluation_pages(
-            self.instance, key, first=_FIRST_PAGE, most=_MOST_EVALUATIONS
-        )
+        pages = evaluation_pages(self.instance, key, first=_FIRST_PAGE, most=_MOST_EVALUATIONS)
         for _, evaluation in chain.from_iterable(pages):
             entry: Any = evaluation.metadata.get(metadata.STATES)
             if entry is not None and isinstance(entry.value, Mapping):

@@ -20,6 +20,7 @@ from dq_dagster.integration.dagster_internals import (
 from dq_dagster.integration.history import EventLogHistory
 from dq_dagster.integration.other_assets import asset_key as key_of
 from dq_dagster.integration.other_assets import other_assets
+from dq_dagster.integration.past_view import charts_of
 from dq_dagster.judging.status import Status
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import dataset_check_name
@@ -41,9 +42,10 @@ class Recording:
 def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any]:
     """A result for each outcome; for checks of partitions an output once all are there."""
     of_partitions: dict[str, None] = {}
-    for outcome in outcomes:
+    charts = charts_of(outcomes)
+    for place, outcome in enumerate(outcomes):
         name = recording.asked.check_name(outcome.rule, outcome.partition)
-        result = check_result(outcome, name, recording)
+        result = check_result(outcome, name, recording, chart=charts.get(place, ""))
         if outcome.partition is None:
             yield result
             continue
@@ -59,7 +61,9 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any
         yield output_of_check(recording.context, key)
 
 
-def check_result(outcome: Outcome, name: str, recording: Recording) -> dg.AssetCheckResult:
+def check_result(
+    outcome: Outcome, name: str, recording: Recording, *, chart: str = ""
+) -> dg.AssetCheckResult:
     partition, history = outcome.partition, recording.history
     time = None if partition is None else history.time_of(partition)
     severity = dg.AssetCheckSeverity.ERROR
@@ -71,7 +75,14 @@ def check_result(outcome: Outcome, name: str, recording: Recording) -> dg.AssetC
         check_name=name,
         severity=severity,
         description=_shortened(outcome.message),
-        metadata=metadata.of_outcome(outcome, data=history.data_of(partition), time=time),
+        metadata=metadata.of_outcome(
+            outcome,
+            data=history.data_of(partition),
+            time=time,
+            series="" if time is None else history.series_of(str(partition)),
+            states=history.states_of(outcome),
+            chart=chart,
+        ),
     )
 
 

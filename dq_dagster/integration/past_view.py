@@ -1,0 +1,130 @@
+"""What people see of the past that a value was judged by: a table of it, and a picture."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.util import find_spec
+from typing import Any
+
+from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.plain import plain
+from dq_dagster.integration.chart import Dot, draw, short
+from dq_dagster.judging.status import Status
+
+MOST_ROWS = 30
+# A picture takes some 50 milliseconds, so that a backfill of many partitions gets no more of them.
+MOST_CHARTS = 40
+_CHARTS_OF_ONE = 2
+_LONGEST_NAME = 20
+_BADNESS = {status: rank for rank, status in enumerate(Status)}
+_log = logging.getLogger(__name__)
+
+
+def history_rows(details: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The values that were compared with, the newest first; of several columns, some of each."""
+    judged = _judged(details)
+    most = max(1, MOST_ROWS // max(1, len(judged)))
+    rows = [
+        {"column": name, **row} if name else row
+        for name, one in judged.items()
+        for row in _rows(one["typical"])[:most]
+    ]
+    return rows[:MOST_ROWS]
+
+
+def charts_of(outcomes: Sequence[Outcome]) -> dict[int, str]:
+    """Pictures as Markdown, by the place of the outcome; the worst outcomes get theirs first.
+
+    Without matplotlib there is none.
+    """
+    if find_spec("matplotlib") is None:
+        return {}
+    worst_first = sorted(range(len(outcomes)), key=lambda n: -_BADNESS[outcomes[n].status])
+    left = MOST_CHARTS
+    charts: dict[int, str] = {}
+    for place in worst_first:
+        pictures = _pictures(outcomes[place], most=min(left, _CHARTS_OF_ONE))
+        left -= len(pictures)
+        if pictures:
+            charts[place] = "\n\n".join(map(_markdown, pictures))
+    return charts
+
+
+def _judged(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What was judged by its past, by column ("" if there is but one), the worst first."""
+    if "typical" in details:
+        return {"": details} if "values" in details["typical"] else {}
+    columns = {
+        name: summary
+        for name, summary in details.get("columns", {}).items()
+        if "values" in summary.get("typical", {})
+    }
+    return dict(sorted(columns.items(), key=lambda item: -_BADNESS[item[1]["status"]]))
+
+
+def _rows(typical: Mapping[str, Any]) -> list[dict[str, Any]]:
+    partitions = _of_partitions(typical)
+    return [
+        {
+            "partition" if partitions else "time": _when(point, partitions=partitions),
+            "value": plain(point["value"]),
+        }
+        for point in reversed(typical["values"])
+    ]
+
+
+def _of_partitions(typical: Mapping[str, Any]) -> bool:
+    """Whether the values are of one partition each, rather than of one slice again and again."""
+    keys = [point.get("partition") for point in typical["values"]]
+    return None not in keys and (len(set(keys)) == len(keys) > 1)
+
+
+def _when(point: Mapping[str, Any], *, partitions: bool) -> str:
+    if partitions:
+        return str(point["partition"])
+    return datetime.fromisoformat(point["at"]).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def _pictures(outcome: Outcome, *, most: int) -> list[bytes]:
+    alone = {"status": outcome.status, "observed": outcome.observed}
+    judged = list(_judged(outcome.details).items())[:most]
+    try:
+        drawn = [
+            _drawn(name, {**alone, **one}, partition=outcome.partition) for name, one in judged
+        ]
+    except Exception:  # noqa: BLE001 (a picture must not cost a check its result)
+        _log.warning("The chart of '%s' could not be drawn.", outcome.rule.name, exc_info=True)
+        return []
+    return [picture for picture in drawn if picture is not None]
+
+
+def _drawn(name: str, one: Mapping[str, Any], *, partition: str | None) -> bytes | None:
+    typical, bounds = one["typical"], one["typical"]["bounds"]
+    by_partition = _of_partitions(typical)
+    dots = [
+        Dot(
+            datetime.fromisoformat(point["at"]),
+            point["value"],
+            partition=point.get("partition") if by_partition else None,
+        )
+        for point in typical["values"]
+    ]
+    last = Dot(
+        datetime.fromisoformat(typical["at"]),
+        one["observed"],
+        one["status"],
+        bounds,
+        partition if by_partition else None,
+    )
+    low, high = short(bounds["min"]), short(bounds["max"])
+    words = f"typical: {low} to {high}" if low != high else f"typical: about {low}"
+    title = f"{name}, {words}" if 0 < len(name) <= _LONGEST_NAME else words
+    by_time = by_partition or typical["unit"] == "days"
+    return draw([*dots, last], title=title, by_time=by_time)
+
+
+def _markdown(picture: bytes) -> str:
+    return f"![history](data:image/png;base64,{base64.b64encode(picture).decode()})"
