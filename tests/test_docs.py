@@ -48,7 +48,9 @@ def blocks(page: Path) -> Iterator[Block]:
 
 def execute(block: Block, page: Path, namespace: dict[str, Any]) -> str:
     # Line numbers in tracebacks are those of the page.
-    code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+    # What this file imports from the future is not in the page.
+    source = "\n" * (block.line - 1) + block.text
+    code = compile(source, str(page), "exec", dont_inherit=True)
     with redirect_stdout(io.StringIO()) as output:
         exec(code, namespace)
     return output.getvalue()
