@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +36,22 @@ COLUMNS = {
 }
 # Ages are counted from here, so that the page says the same every day.
 NOW = datetime(2024, 3, 9, tzinfo=UTC)
+# What the examples of change detection are compared with: a value a day, up to the day before.
+PAST: Mapping[str, Sequence[float]] = {
+    "record_count": [7, 9, 8, 8, 10, 7, 9, 8],
+    "column_count": [10, 10, 10, 10],
+    "column_min:amount": [9.9, 8, 7.5, 9.5, 8.9, 8.25, 9],
+    "column_max:weight": [5.1, 4.9, 5.2, 5, 5.3, 4.9, 5.1, 5],
+    "column_avg:amount": [40, 42.5, 39, 44, 41, 38.5, 43, 40.5],
+    "column_sum:amount": [390, 405, 430, 372, 418, 401, 397, 410],
+    "column_sum:items": [18, 21, 19, 22, 20, 17, 19, 21],
+    "column_median:amount": [40, 40, 40, 40, 40, 40, 40],
+    "column_stddev:weight": [1.7, 1.9, 1.6, 1.8, 1.75, 1.85, 1.65],
+    "count_empty:email": [1, 0, 1, 1, 0, 1, 1, 0],
+    "unique_count:customer": [6, 7, 6, 5, 6, 7, 6, 6],
+}
+WITH_PAST = {"history": PAST}
+TYPICAL = tuple(kind for kind in RULE_TYPES if kind.endswith("_typical"))
 # What an example needs besides the table: further arguments of dq.evaluate, by rule type.
 FURTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "column_values_in_reference": {
@@ -43,6 +59,7 @@ FURTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
             "customers": pd.DataFrame({"name": ["Ada", "Bo", "Cleo", "Dan", "Eva", "Finn"]})
         }
     },
+    **dict.fromkeys(TYPICAL, WITH_PAST),
 }
 
 
@@ -77,8 +94,11 @@ def evaluated(session: SparkSession) -> dict[str, Example]:
 def _evaluations(kinds: Iterable[str]) -> Iterator[tuple[list[str], Mapping[str, Any]]]:
     """All examples together, apart from those that need something of their own."""
     yield [kind for kind in kinds if kind not in FURTHER_ARGUMENTS], {}
+    alike: dict[int, list[str]] = {}
     for kind, arguments in FURTHER_ARGUMENTS.items():
-        yield [kind], arguments
+        alike.setdefault(id(arguments), []).append(kind)
+    for some in alike.values():
+        yield some, FURTHER_ARGUMENTS[some[0]]
 
 
 def load() -> dict[str, dq.Rule]:

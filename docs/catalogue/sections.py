@@ -7,12 +7,14 @@ import textwrap
 from docs.catalogue.examples import Example
 from dq_dagster.plan import Kind, Plan
 from dq_dagster.rules.catalogue import RULE_TYPES
+from dq_dagster.rules.change_detection import ChangeDetection
 from dq_dagster.rules.documentation import Documentation, FieldNote, own_fields
 
 # Fields that a part of the page explains for all rules.
 _EXPLAINED = {
     "threshold": "thresholds",
     **dict.fromkeys(("min", "soft_min", "soft_max", "max"), "bounds"),
+    **dict.fromkeys(ChangeDetection.model_fields, "change-detection"),
 }
 _COSTS = {
     Kind.AGGREGATE: "shared pass",

@@ -39,6 +39,18 @@ RULES: dict[str, dict[str, Any]] = {
     "column_sum_in_range": {"min": 0, "max": 10},
     "column_stddev_in_range": {"max": 10},
     "column_median_in_range": {"min": 0, "max": 10},
+    # By the past below, 1 to 3 is typical.
+    "column_min_typical": {},
+    "column_max_typical": {},
+    "column_avg_typical": {},
+    "column_sum_typical": {},
+    "column_stddev_typical": {},
+    "column_median_typical": {},
+    "column_empty_count_typical": {"min_iqr": 2},
+    "column_unique_count_typical": {},
+    "record_count_typical": {},
+    "column_count_typical": {"min_iqr": 2},
+    "metric_typical": {"metric": "column_avg:n"},
     "column_unique": {},
     "unique_key": {"columns": ["n"]},
     "column_top_values_in_set": {"values": [1.0], "top": 1},
@@ -85,6 +97,17 @@ EXPECTED: dict[str, list[str]] = {
     "column_sum_in_range":           [E,   E,   E,    E,       X,  X,  X],
     "column_stddev_in_range":        [E,   E,   E,    E,       X,  X,  X],
     "column_median_in_range":        [E,   E,   E,    E,       X,  X,  X],
+    "column_min_typical":            [E,   E,   E,    E,       X,  K,  X],
+    "column_max_typical":            [E,   E,   E,    E,       X,  X,  K],
+    "column_avg_typical":            [E,   E,   E,    E,       X,  X,  X],
+    "column_sum_typical":            [E,   E,   E,    E,       X,  X,  X],
+    "column_stddev_typical":         [E,   E,   E,    E,       X,  X,  X],
+    "column_median_typical":         [E,   E,   E,    E,       X,  X,  X],
+    "column_empty_count_typical":    [K,   E,   K,    E,       K,  K,  K],
+    "column_unique_count_typical":   [E,   E,   E,    E,       K,  K,  K],
+    "record_count_typical":          [K,   X,   K,    X,       K,  K,  K],
+    "column_count_typical":          [K,   K,   K,    K,       K,  K,  K],
+    "metric_typical":                [E,   E,   E,    E,       X,  X,  X],
     # NaN is a value, and one NaN is unique.
     "column_unique":                 [E,   E,   E,    E,       K,  K,  K],
     "unique_key":                    [E,   E,   E,    E,       K,  K,  K],
@@ -146,7 +169,8 @@ def test_empty_counts_as_what_the_rule_set_says(
 def test_messages_name_what_is_odd(spark: SparkSession) -> None:
     nan = _judge(spark, "nan")
     for statistic in ("min", "max", "avg", "sum", "stddev", "median"):
-        assert "is NaN (not a number)" in nan[f"column_{statistic}_in_range"].message
+        for kind in ("in_range", "typical"):
+            assert "is NaN (not a number)" in nan[f"column_{statistic}_{kind}"].message
     assert nan["column_values_in_range"].failed_rows == 1
     for name in ON_TEXT:
         assert "'n' of type double" in nan[name].message
@@ -167,13 +191,20 @@ def _judge(spark: SparkSession, scenario: str, on_empty: Policy = "pass") -> dic
         asset="odd", rules=tuple(rules), on_empty=on_empty, empty_includes_blank=blank
     )
     ones = spark.createDataFrame([(1.0, "a"), (None, None)], "n double, t string")
-    evaluation = dq.evaluate(frame, rule_set, now=NOW, references={"ones": ones})
+    evaluation = dq.evaluate(
+        frame, rule_set, now=NOW, references={"ones": ones}, history=_past(rule_set)
+    )
     return {outcome.rule.type: outcome for outcome in evaluation}
+
+
+def _past(rule_set: dq.RuleSet) -> dict[str, list[int]]:
+    keys = {metric.key for rule in rule_set.rules for metric in rule.metrics()}
+    return {key: [1, 2, 2, 3, 1, 2, 2, 3] for key in keys}
 
 
 def _rule(kind: str, fields: dict[str, Any], scenario: str) -> dict[str, Any]:
     rule = {"type": kind, "name": kind, **fields}
-    if kind.startswith("column_") and kind != "column_count_in_range":
+    if kind.startswith("column_") and not kind.startswith("column_count"):
         on_text = kind in ON_TEXT and scenario in TEXT_SCENARIOS
         blank = kind in COUNTING and scenario == "blank"
         rule["columns"] = "t" if on_text or blank else "n"
