@@ -235,17 +235,18 @@ def latest_materialization(
     return next((Materialization(r.storage_id, r.run_id, r.timestamp) for r in records), None)
 
 
-def evaluation_of_partition(
+def evaluation_event(
     result: dg.AssetCheckResult,
     *,
-    partition: str,
+    partition: str | None,
     blocking: bool,
     target: Materialization | None,
 ) -> AssetCheckEvaluation:
-    """A result as the event that Dagster stores, for one partition of a run over several.
+    """A result as the event that Dagster stores, for one partition, or for all of them together.
 
-    An AssetCheckResult has no place for the partition. Without the materialization that it is
-    about, the UI would not take it for the partition's current one.
+    An AssetCheckResult has no place for the partition, and Dagster can not make an event of one
+    where a check of the whole dataset runs beside checks of partitions. Without the
+    materialization that it is about, the UI would not take it for the current one.
     """
     data = None
     if target is not None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import dagster as dg
@@ -17,6 +18,7 @@ from dq_dagster.integration import metadata
 from dq_dagster.integration.asked import Asked
 from dq_dagster.integration.asset_partitions import AssetPartitions
 from dq_dagster.integration.dagster_internals import (
+    Materialization,
     Of,
     evaluation_pages,
     latest_materialization,
@@ -62,6 +64,11 @@ class EventLogHistory:
         alone = len(keys) == 1 and self.time_of(keys[0]) is None
         return Of(keys[0]) if alone else None
 
+    @cached_property
+    def latest(self) -> Materialization | None:
+        """The newest materialization, of whichever partition."""
+        return latest_materialization(self.instance, self.key)
+
     def time_of(self, partition: str) -> datetime | None:
         return None if self.asset is None else self.asset.time_of(partition)
 
@@ -79,8 +86,7 @@ class EventLogHistory:
         if not self.by_build:
             return None
         if partition is None:
-            latest = latest_materialization(self.instance, self.key)
-            return None if latest is None else str(latest.storage_id)
+            return None if self.latest is None else str(self.latest.storage_id)
         number = None if self.asset is None else self.asset.built.get(partition)
         return None if number is None else str(number)
 

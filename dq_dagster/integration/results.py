@@ -13,7 +13,7 @@ from dq_dagster.integration import metadata
 from dq_dagster.integration.asked import Asked
 from dq_dagster.integration.dagster_internals import (
     Materialization,
-    evaluation_of_partition,
+    evaluation_event,
     output_of_check,
     partitioned_check_spec,
 )
@@ -38,25 +38,29 @@ class Recording:
     history: EventLogHistory
     targets: Mapping[str, Materialization]
 
+    def target(self, partition: str | None) -> Materialization | None:
+        """The materialization that an outcome on a slice is about."""
+        return self.history.latest if partition is None else self.targets.get(partition)
+
 
 def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any]:
-    """A result for each outcome; for checks of partitions an output once all are there."""
-    of_partitions: dict[str, None] = {}
+    """A result for each outcome; for partitioned assets an output a check, once all are there."""
+    outputs: dict[str, None] = {}
     charts = charts_of(outcomes)
     for place, outcome in enumerate(outcomes):
         name = recording.asked.check_name(outcome.rule, outcome.partition)
         result = check_result(outcome, name, recording, chart=charts.get(place, ""))
-        if outcome.partition is None:
+        if recording.history.asset is None:
             yield result
             continue
-        of_partitions[name] = None
-        yield evaluation_of_partition(
+        outputs[name] = None
+        yield evaluation_event(
             result,
             partition=outcome.partition,
             blocking=outcome.rule.blocking,
-            target=recording.targets.get(outcome.partition),
+            target=recording.target(outcome.partition),
         )
-    for name in of_partitions:
+    for name in outputs:
         key = dg.AssetCheckKey(recording.asset_key, name)
         yield output_of_check(recording.context, key)
 
