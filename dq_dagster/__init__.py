@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dq_dagster.errors import DeclarationError as DeclarationError
     from dq_dagster.errors import DqError as DqError
     from dq_dagster.errors import UnreadableData as UnreadableData
+    from dq_dagster.evaluation.backtest import backtest as backtest
     from dq_dagster.evaluation.history import History as History
     from dq_dagster.evaluation.history import Recorded as Recorded
     from dq_dagster.evaluation.outcome import Outcome as Outcome
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from dq_dagster.evaluation.reuse import Reuse as Reuse
     from dq_dagster.evaluation.run import evaluate as evaluate
     from dq_dagster.evaluation.run import explain as explain
+    from dq_dagster.evaluation.tested_history import Backtest as Backtest
+    from dq_dagster.evaluation.tested_history import BacktestPoint as BacktestPoint
     from dq_dagster.integration.checks import build_asset_checks as build_asset_checks
     from dq_dagster.integration.readers import Files as Files
     from dq_dagster.integration.readers import Table as Table
@@ -107,11 +110,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "errors": ("DeclarationError", "DqError", "UnreadableData"),
+    "evaluation.backtest": ("backtest",),
     "evaluation.history": ("History", "Recorded"),
     "evaluation.result": ("Evaluation",),
     "evaluation.outcome": ("Outcome",),
     "evaluation.reuse": ("Block", "KeptStates", "Reuse"),
     "evaluation.run": ("evaluate", "explain"),
+    "evaluation.tested_history": ("Backtest", "BacktestPoint"),
     "integration.checks": ("build_asset_checks",),
     "integration.readers": ("Files", "Table"),
     "integration.spark_io_manager": ("SparkIOManager",),

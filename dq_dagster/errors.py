@@ -8,6 +8,7 @@ DqError
 │   ├── TooManyParts     the data falls into more parts than can be reported on
 │   └── SparkFailure     Spark raised while measuring
 ├── UnreadableData       what was handed over can not be turned into a Spark DataFrame
+├── NotOnRecord          what is asked for was never recorded
 ├── Unassignable         rows can not be assigned to the partitions of their asset
 ├── JavaNotFound         Spark has no Java to run on
 └── SparkNotStarted      Spark has a Java, but does not start
@@ -30,6 +31,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     names = {name.lower(): name for name in known}
     near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
     return f" Did you mean '{names[near[0]]}'?" if near else ""
+
+
+def _near_or_all(word: str, known: Sequence[str]) -> str:
+    more = f" and {len(known) - 20:,} more" if len(known) > 20 else ""
+    listed = f" There is: {', '.join(known[:20])}{more}." if known else ""
+    return did_you_mean(word, known) or listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +290,58 @@ class UnreadableData(DqError):
     """What was handed over can not be turned into a Spark DataFrame."""
 
     @classmethod
+    def no_partition(cls, asset: str, keys: Sequence[str], place: str) -> UnreadableData:
+        if not keys:
+            return cls(f"No partition of asset '{asset}' is stored at '{place}' yet.")
+        if len(keys) == 1:
+            which = f"Partition '{keys[0]}' of asset '{asset}' is not stored"
+        else:
+            shown = ", ".join(f"'{key}'" for key in keys[:3]) + (", ..." if keys[3:] else "")
+            which = f"None of the {len(keys):,} partitions ({shown}) of asset '{asset}' is stored"
+        return cls(f"{which} at '{place}': materialize it first.")
+
+    @classmethod
+    def changed_type(
+        cls, column: str, one: tuple[str, str], other: tuple[str, str]
+    ) -> UnreadableData:
+        return cls(
+            f"Column '{column}' is of type {one[0]} in partition '{one[1]}', but of type "
+            f"{other[0]} in partition '{other[1]}': bring both to one type, and materialize one "
+            "of them again."
+        )
+
+    @classmethod
     def nothing_built(cls, asset: str) -> UnreadableData:
         return cls(f"No partition of asset '{asset}' has been materialized yet.")
+
+
+class NotOnRecord(DqError):
+    """Nothing was recorded of what is asked for."""
+
+    @classmethod
+    def number(cls, key: str, known: Sequence[str]) -> NotOnRecord:
+        return cls(f"No number of '{key}' is on record.{_near_or_all(key, known)}")
+
+    @classmethod
+    def numbers(cls, check: str, evaluations: int, known: Sequence[str]) -> NotOnRecord:
+        there = f" On record is: {', '.join(known[:20])}." if known else ""
+        return cls(
+            f"The evaluations of check '{check}', {evaluations:,} in all, recorded no number that "
+            f"the rule could judge.{there}"
+        )
+
+    @classmethod
+    def partition(cls, key: str, known: Sequence[str]) -> NotOnRecord:
+        return cls(f"Partition '{key}' has no number on record.{_near_or_all(key, known)}")
+
+    @classmethod
+    def check(cls, check: str, asset: str, known: Sequence[str]) -> NotOnRecord:
+        hint = _near_or_all(check, known)
+        return cls(f"Nothing is on record for check '{check}' of asset '{asset}'.{hint}")
+
+    @classmethod
+    def asset(cls, asset: str, known: Sequence[str]) -> NotOnRecord:
+        return cls(f"No check of asset '{asset}' is on record.{_near_or_all(asset, known)}")
 
 
 class Unassignable(DqError):
@@ -304,6 +361,42 @@ class Unassignable(DqError):
             f"Asset '{asset}' is partitioned, but its rule set names it by its key only, so that "
             "the checks know nothing of its partitions. Give the definition: "
             "dq.build_asset_checks(rule_sets, assets=[...])."
+        )
+
+    @classmethod
+    def outside(
+        cls, asset: str, rows: int, keys: Sequence[str], examples: Sequence[str]
+    ) -> Unassignable:
+        shown = ", ".join(f"'{key}'" for key in keys[:3]) + (", ..." if keys[3:] else "")
+        told = " and ".join(f"'{key}'" for key in examples) or "none at all"
+        return cls(
+            f"{rows:,} rows of asset '{asset}' belong to none of the {len(keys):,} partitions of "
+            f"this run ({shown}), but to {told}. Nothing was written: return rows of the run's "
+            "partitions only, or correct 'partition_expr'."
+        )
+
+    @classmethod
+    def other_keys(cls, asset: str, unknown: Sequence[str], missing: Sequence[str]) -> Unassignable:
+        wrong = [f"'{key}' is not of this run" for key in unknown[:3]]
+        wrong += [f"'{key}' is missing" for key in missing[:3]]
+        return cls(
+            f"Asset '{asset}' returned a dict by partition that is not about the partitions of "
+            f"this run: {'; '.join(wrong)}. Nothing was written."
+        )
+
+    @classmethod
+    def can_not_split(cls, asset: str, kind: str, known: Iterable[str]) -> Unassignable:
+        return cls(
+            f"Asset '{asset}' returned one DataFrame for several partitions, and files of format "
+            f"'{kind}' can not be split ({', '.join(sorted(known))} can): return a dict by "
+            "partition, or build one partition a run."
+        )
+
+    @classmethod
+    def reserved_column(cls, asset: str, column: str) -> Unassignable:
+        return cls(
+            f"Asset '{asset}' has a column '{column}', which names the folders of its partitions: "
+            "rename it."
         )
 
     @classmethod

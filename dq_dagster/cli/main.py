@@ -6,6 +6,7 @@ import json
 
 import click
 
+from dq_dagster.cli.backtest import backtest
 from dq_dagster.cli.rule_types import rule_types
 from dq_dagster.cli.schema_of import schema_of
 from dq_dagster.cli.trial import trial
@@ -32,3 +33,4 @@ def schema() -> None:
 
 main.add_command(rule_types)
 main.add_command(trial)
+main.add_command(backtest)

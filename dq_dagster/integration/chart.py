@@ -242,6 +242,23 @@ def _png(figure: Figure) -> bytes:
         return small.getvalue()
 
 
+def below_each_other(pictures: Sequence[bytes]) -> bytes | None:
+    """Pictures of one width as a single one; None if there are none."""
+    from PIL import Image
+
+    images = [Image.open(BytesIO(picture)).convert("RGB") for picture in pictures]
+    if not images:
+        return None
+    whole = Image.new("RGB", (images[0].width, sum(image.height for image in images)), _WHITE)
+    top = 0
+    for image in images:
+        whole.paste(image, (0, top))
+        top += image.height
+    with BytesIO() as file:
+        whole.save(file, format="png", optimize=True)
+        return file.getvalue()
+
+
 def _palette() -> list[int]:
     """Red, green and blue of each colour; of dark ones, also of what leads to the white."""
     light = [_WHITE, _FRAME, _EDGE, _HARD, _SOFT]

@@ -58,10 +58,12 @@ class Typical:
         *,
         what: str,
         rows: int | None = None,
+        metric: str = "",
     ) -> Judgement:
         """The verdict on ``value``, the observed ``what``, by its past, the oldest first.
 
-        ``at`` is the moment that the value counts for; ages are counted from there.
+        ``at`` is the moment that the value counts for; ages are counted from there. ``metric`` is
+        the key of what was judged, for the details.
         """
         if value is None:
             message = f"Nothing to judge: {what[:1].lower()}{what[1:]} has no value."
@@ -81,7 +83,9 @@ class Typical:
             bounds={} if isinstance(found, Unknown) else found.given(),
             expected=self.words() if isinstance(found, Unknown) else f"typical ({found.words()})",
             rows=rows,
-            details={"typical": self._details(found)},
+            details={
+                "typical": {"metric": metric, "at": at.isoformat(), **self._details(found)},
+            },
         )
 
     def bounds(self, past: Sequence[PastValue], at: datetime) -> TypicalBounds | Unknown:
@@ -164,6 +168,7 @@ class Typical:
 
     def _details(self, found: TypicalBounds | Unknown) -> dict[str, Any]:
         details: dict[str, Any] = {
+            "unit": self.period_unit,
             "window": self.window_words(),
             "learning": plural(self.learning_period, self.period_unit.removesuffix("s")),
         }
@@ -175,6 +180,7 @@ class Typical:
             "q1": found.q1,
             "q3": found.q3,
             "iqr": found.iqr,
+            "bounds": found.given(),
             "points": len(found.points),
             "values": [_point(point) for point in listed],
         }

@@ -69,4 +69,4 @@ class ChangeDetection(BaseModel):
     ) -> Judgement:
         """The verdict on a metric's value by what was observed of it before."""
         past = evidence.past(metric)
-        return self.typical.judge(value, past, evidence.at, what=what, rows=rows)
+        return self.typical.judge(value, past, evidence.at, what=what, rows=rows, metric=metric.key)

@@ -1,0 +1,142 @@
+"""Change detection tried out on the past: which points would have been told, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from dq_dagster.errors import NotOnRecord
+from dq_dagster.evaluation.given_history import in_utc, moment_of
+from dq_dagster.evaluation.history import Recorded
+from dq_dagster.evaluation.replay import Calendar, Replayed, replay
+from dq_dagster.evaluation.tested_history import Backtest, BacktestPoint
+from dq_dagster.judging.lookback import Baseline, Lookback
+from dq_dagster.judging.status import Status
+from dq_dagster.judging.typical import PeriodUnit
+from dq_dagster.rules.catalogue import parse_rule
+from dq_dagster.rules.rule import Rule
+from dq_dagster.rules.typical_twin import as_typical, recorded_number
+
+
+def backtest(
+    records: Iterable[Recorded],
+    rule: Rule | Mapping[str, Any] | None = None,
+    *,
+    metrics: Sequence[str] = (),
+    partition: str | None = None,
+    times: Mapping[str, datetime] | None = None,
+    series: Mapping[str, str] | None = None,
+    period_unit: PeriodUnit | None = None,
+    learning_period: int | None = None,
+    lookback_window: int | None = None,
+    iqr_factor: float | None = None,
+    soft_iqr_factor: float | None = None,
+    min_iqr: float | None = None,
+    exclude_errors: bool | None = None,
+    baseline: Baseline | None = None,
+) -> Backtest:
+    """Judges what was recorded once more, each point by those before it. Nothing is saved.
+
+    ``records`` are what evaluations of one rule recorded (``dq.Recorded``), in any order. ``rule``
+    is a rule that compares with the past, or another one on the same metric, such as
+    ``column_avg_in_range``; without one, every number on record is judged. The parameters of
+    change detection are the rule's own, unless they are given here. ``metrics`` are the keys of
+    the numbers to judge, if not those that the rule judges.
+
+    ``partition`` shows the points of one partition only, which are judged by all the same. A
+    partition stands for the time in ``times``; without it, for that of its key if all keys are ISO
+    dates or timestamps. Only partitions of the same ``series`` are compared.
+    """
+    given = {
+        "period_unit": period_unit,
+        "learning_period": learning_period,
+        "lookback_window": lookback_window,
+        "iqr_factor": iqr_factor,
+        "soft_iqr_factor": soft_iqr_factor,
+        "min_iqr": min_iqr,
+        "exclude_errors": exclude_errors,
+        "baseline": baseline,
+    }
+    parameters = {name: value for name, value in given.items() if value is not None}
+    known = [replace(record, at=in_utc(record.at)) for record in records]
+    calendar = Calendar(_times(known) if times is None else times, series or {})
+    rules = _rules(known, None if rule is None else parse_rule(rule), metrics, parameters)
+    found = [one for rule in rules for one in replay(known, rule, _lookback(rule), calendar)]
+    return _result(found, known, partition, rules[0])
+
+
+def _rules(
+    records: Sequence[Recorded],
+    rule: Rule | None,
+    metrics: Sequence[str],
+    parameters: Mapping[str, Any],
+) -> list[Rule]:
+    recorded = list(dict.fromkeys(key for record in records for key in record.metrics))
+    for key in metrics:
+        if key not in recorded:
+            raise NotOnRecord.number(key, recorded)
+    if rule is not None and not metrics:
+        typical = as_typical(rule, parameters)
+        if typical is not None:
+            return [typical]
+        needed = {metric.key for metric in rule.metrics()}
+        recorded = [key for key in recorded if key in needed]
+    # Where nothing is on record, the parameters are checked nonetheless.
+    return [recorded_number(key, rule, parameters) for key in metrics or recorded or ["nothing"]]
+
+
+def _lookback(rule: Rule) -> Lookback:
+    if rule.lookback is None:
+        raise TypeError(f"Rule '{rule.name}' does not compare with the past.")
+    return rule.lookback
+
+
+def _judged(one: Replayed) -> Iterator[BacktestPoint]:
+    """One point for each column of the rule; none where there was no number to judge."""
+    outcome = one.outcome
+    alone = {"status": outcome.status, "message": outcome.message, **outcome.details}
+    for verdict in outcome.details.get("columns", {"": alone}).values():
+        typical = verdict.get("typical")
+        if typical is not None:
+            yield BacktestPoint(
+                one.at,
+                one.record.partition,
+                typical["metric"],
+                one.record.metrics[typical["metric"]],
+                Status(verdict["status"]),
+                verdict["message"],
+                typical.get("bounds", {}),
+                one.line,
+            )
+
+
+def _result(
+    found: Sequence[Replayed], records: Sequence[Recorded], partition: str | None, rule: Rule
+) -> Backtest:
+    if partition is not None:
+        known = list(dict.fromkeys(one.record.partition for one in found if one.record.partition))
+        if partition not in known:
+            raise NotOnRecord.partition(partition, known)
+        found = [one for one in found if one.record.partition == partition]
+        records = [record for record in records if record.partition == partition]
+    by_metric: dict[str, list[BacktestPoint]] = {}
+    silent: set[int] = set()
+    for one in found:
+        judged = list(_judged(one))
+        for point in judged:
+            by_metric.setdefault(point.metric, []).append(point)
+        silent |= set() if judged else {id(one.record)}
+    # What is superseded was not replayed, and is not counted as left out either.
+    left_out = sum(
+        id(record) in silent or by_metric.keys().isdisjoint(record.metrics) for record in records
+    )
+    points = tuple(point for some in by_metric.values() for point in some)
+    return Backtest(points, _lookback(rule).typical, left_out)
+
+
+def _times(records: Sequence[Recorded]) -> dict[str, datetime]:
+    keys = {record.partition for record in records if record.partition is not None}
+    times = {key: moment for key in keys if (moment := moment_of(key)) is not None}
+    return times if len(times) == len(keys) else {}

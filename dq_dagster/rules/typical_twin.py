@@ -1,0 +1,38 @@
+"""Rules that judge a metric by its past, made from rules that judge it otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dq_dagster.rules.catalogue import rule_types
+from dq_dagster.rules.change_detection import ChangeDetection
+from dq_dagster.rules.recorded_number import RecordedNumberTypical
+from dq_dagster.rules.rule import Rule
+
+
+def as_typical(rule: Rule, parameters: Mapping[str, Any]) -> Rule | None:
+    """The rule with these parameters of change detection; None if its metrics have no such rule.
+
+    A rule that expects a range has a twin that compares with the past, and the same history.
+    """
+    if rule.lookback is not None:
+        if not set(parameters) <= set(type(rule).model_fields):
+            return None
+        checked = recorded_number(rule.name, rule, parameters)
+        return rule.model_copy(update={name: getattr(checked, name) for name in parameters})
+    kind = rule_types().get(f"{rule.type.removesuffix('_in_range')}_typical")
+    if kind is None:
+        return None
+    shared = (rule.model_fields_set & set(kind.model_fields)) - {"type", "name"}
+    fields = {name: getattr(rule, name) for name in shared}
+    return kind(**{**fields, "name": rule.name, **parameters})
+
+
+def recorded_number(key: str, rule: Rule | None, parameters: Mapping[str, Any]) -> Rule:
+    """Change detection on the numbers of that key, with the rule's parameters where it has them."""
+    own = {
+        name: getattr(rule, name) for name in ChangeDetection.model_fields if hasattr(rule, name)
+    }
+    named = {"name": "backtest" if rule is None else rule.name}
+    return RecordedNumberTypical(key=key, **{**own, **named, **parameters})
