@@ -252,3 +252,17 @@ def test_a_spark_that_does_not_start_is_told(rules: str) -> None:
 
 def process(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_rules_without_a_past_say_that_they_are_learning(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    text = "asset: orders\nrules:\n  - {type: record_count_typical, name: rows, where: items < 3}\n"
+    file = written(tmp_path, text)
+    done = tried(file, "--data", ORDERS)
+    assert done.exit_code == 0
+    assert (
+        "Empty    rows  The number of rows is 5. Still learning: 0 of 7 earlier values are there, "
+        "7 to go (rows where items < 3).\n"
+    ) in done.stdout
+    assert statuses(file, "--data", ORDERS) == {"rows": "Empty"}
