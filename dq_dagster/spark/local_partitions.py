@@ -1,0 +1,124 @@
+"""Partitions of an asset on a local file system: written beside the old ones, then published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
+
+from dq_dagster.errors import Unassignable, UnreadableData
+from dq_dagster.spark.folder_names import folder_name
+from dq_dagster.spark.partition_files import FILE_FORMATS, load_folders, schema_text
+from dq_dagster.spark.partition_folders import (
+    PARTITION_COLUMN,
+    FreshPartition,
+    PartitionFolders,
+)
+from dq_dagster.spark.partition_split import (
+    OUTSIDE,
+    outsiders,
+    unused_column,
+    with_folder_names,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# How often reading starts anew when partitions are replaced at the very moment.
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPartitions:
+    """Stores and loads the partitions of one asset."""
+
+    asset: str
+    root: Path
+    kind: str
+
+    @property
+    def _folders(self) -> PartitionFolders:
+        return PartitionFolders(self.root)
+
+    def place_of(self, key: str) -> str:
+        return str(self._folders.folder_of(key))
+
+    def existing(self) -> list[str]:
+        return sorted(self._folders.stored())
+
+    def write(self, frames: Mapping[str, DataFrame]) -> None:
+        """Partitions with the same columns are written together."""
+        groups: dict[str, dict[str, DataFrame]] = {}
+        for key, frame in frames.items():
+            groups.setdefault(schema_text(frame), {})[key] = frame
+        with self._folders.staging() as staging:
+            fresh: list[FreshPartition] = []
+            for number, group in enumerate(groups.values()):
+                fresh += self._write_group(group, staging / str(number))
+            self._folders.publish(fresh)
+
+    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> None:
+        """All partitions by one write; nothing is published if a row belongs to none of them."""
+        if self.kind not in FILE_FORMATS:
+            raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
+        column = unused_column(frame, PARTITION_COLUMN)
+        named = with_folder_names(frame, key, partitions, column)
+        with self._folders.staging() as staging:
+            self._save(named, staging, column)
+            outside = staging / "all" / f"{column}={OUTSIDE}"
+            if outside.exists():
+                reader = frame.sparkSession.read.format(self.kind).schema(frame.schema)
+                found = outsiders(reader.load(str(outside)), key)
+                raise Unassignable.outside(self.asset, found.rows, partitions, found.examples)
+            self._folders.publish(self._fresh(frame, staging, column, partitions))
+
+    def load(self, session: SparkSession, keys: Sequence[str] | None) -> DataFrame:
+        """Those of the keys that exist, or all; no other partition's files are looked at."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            stored = self._folders.stored(keys)
+            if not stored:
+                raise UnreadableData.no_partition(self.asset, keys or [], str(self.root))
+            try:
+                return load_folders(session, self.kind, list(stored.values()))
+            except AnalysisException:
+                # A writer may have taken a folder away since.
+                if attempt == _ATTEMPTS or stored == self._folders.stored(keys):
+                    raise
+        raise AssertionError
+
+    def _write_group(self, group: Mapping[str, DataFrame], staging: Path) -> list[FreshPartition]:
+        staging.mkdir()
+        [(key, frame), *more] = group.items()
+        if not more:
+            frame.write.format(self.kind).save(str(staging / "one"))
+            return [FreshPartition(key, staging / "one", schema_text(frame))]
+        if self.kind not in FILE_FORMATS:
+            single = [{key: frame} for key, frame in group.items()]
+            return [
+                self._write_group(one, staging / str(number))[0]
+                for number, one in enumerate(single)
+            ]
+        column = unused_column(frame, PARTITION_COLUMN)
+        named = [each.withColumn(column, F.lit(folder_name(name))) for name, each in group.items()]
+        self._save(reduce(lambda one, other: one.union(other), named), staging, column)
+        return self._fresh(frame, staging, column, list(group))
+
+    def _save(self, named: DataFrame, staging: Path, column: str) -> None:
+        named.write.format(self.kind).partitionBy(column).save(str(staging / "all"))
+
+    def _fresh(
+        self, frame: DataFrame, staging: Path, column: str, keys: Sequence[str]
+    ) -> list[FreshPartition]:
+        """What was written, and an empty folder for each partition without rows."""
+        schema = schema_text(frame)
+        found = []
+        for key in keys:
+            folder = staging / "all" / f"{column}={folder_name(key)}"
+            folder.mkdir(exist_ok=True)
+            found.append(FreshPartition(key, folder, schema))
+        return found
