@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 import dq_dagster as dq
-from examples.bench.references import by_hand
-from examples.bench.suites import EVERYDAY
+from examples.bench.references import by_day, by_hand
+from examples.bench.suites import EVERYDAY, scoped
+
+_Answers = Mapping[str, Any]
 
 
 def evaluate(frame: DataFrame, rules: Sequence[dq.Rule]) -> dq.Evaluation:
@@ -22,17 +24,42 @@ def evaluate(frame: DataFrame, rules: Sequence[dq.Rule]) -> dq.Evaluation:
     return result
 
 
+def evaluate_days(frame: DataFrame, days: Sequence[str] | None = None) -> dq.Evaluation:
+    """The everyday rules on these days, or all there are, and on the whole table at once."""
+    rules = scoped(EVERYDAY, "both")
+    return dq.evaluate(frame, rules, partition_by="day", partitions=days)
+
+
 def require_equal_answers(frame: DataFrame) -> None:
     """Suite A by rules and by hand gives the same numbers."""
-    ours = {outcome.rule.name: _answer(outcome) for outcome in evaluate(frame, EVERYDAY)}
-    theirs = by_hand(frame)
+    require_same("the table", answers(evaluate(frame, EVERYDAY)), by_hand(frame))
+
+
+def require_equal_days(frame: DataFrame) -> None:
+    """So does suite B: on the whole table, on each day as a groupBy, and on one day in full."""
+    found = evaluate_days(frame)
+    require_same("the table", answers(found), by_hand(frame))
+    grouped = by_day(frame)
+    for day, theirs in grouped.items():
+        ours = answers(found, day)
+        require_same(day, {name: ours.get(name) for name in theirs}, theirs)
+    first = min(grouped)
+    require_same(first, answers(found, first), by_hand(frame.where(f"day = DATE'{first}'")))
+
+
+def answers(outcomes: Iterable[dq.Outcome], partition: str | None = None) -> dict[str, Any]:
+    """By rule, what was found on one partition, or on the whole table."""
+    return {one.rule.name: _answer(one) for one in outcomes if one.partition == partition}
+
+
+def require_same(where: str, ours: _Answers, theirs: _Answers) -> None:
     different = [
         f"{name}: {ours.get(name)} by rules, {theirs.get(name)} by hand"
-        for name in sorted(ours.keys() | theirs)
+        for name in sorted(ours.keys() | theirs.keys())
         if not _same(ours.get(name), theirs.get(name))
     ]
     if different:
-        raise SystemExit("\n".join(["Rules and work by hand differ:", *different]))
+        raise SystemExit("\n".join([f"Rules and work by hand differ on {where}:", *different]))
 
 
 def _answer(outcome: dq.Outcome) -> Any:

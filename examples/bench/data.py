@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import date, timedelta
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 DAYS = 20
+FIRST_DAY = date(2024, 3, 1)
+DAY_KEYS = tuple((FIRST_DAY + timedelta(days=day)).isoformat() for day in range(DAYS))
 _WORDS = "blue green red small large soft hard round flat bright"
 
 
@@ -64,10 +67,21 @@ COLUMNS = NUMBERS | TEXTS | TIMES
 
 def orders(spark: SparkSession, rows: int) -> DataFrame:
     """That many orders, spread evenly over the days; nothing is written."""
-    day = f"date_add(DATE'2024-03-01', CAST(id * {DAYS} DIV {rows} AS INT)) AS day"
     # As many parts as days, so that each day is one file whatever machine writes it.
-    numbered = spark.range(0, rows, 1, DAYS).selectExpr("id", day)
-    return numbered.selectExpr(*(f"{sql} AS {name}" for name, sql in COLUMNS.items()), "day")
+    ids = spark.range(0, rows, 1, DAYS)
+    return _orders(ids, FIRST_DAY, f"id * {DAYS} DIV {rows}")
+
+
+def orders_of_days(spark: SparkSession, first: date, days: range, rows: int) -> DataFrame:
+    """That many orders of each of these days, where the first one is day 0."""
+    ids = spark.range(days.start * rows, days.stop * rows, 1, min(len(days), DAYS))
+    return _orders(ids, first, f"id DIV {rows}")
+
+
+def _orders(ids: DataFrame, first: date, days_later: str) -> DataFrame:
+    day = f"date_add(DATE'{first}', CAST({days_later} AS INT)) AS day"
+    dated = ids.selectExpr("id", day)
+    return dated.selectExpr(*(f"{sql} AS {name}" for name, sql in COLUMNS.items()), "day")
 
 
 def stored_orders(spark: SparkSession, folder: Path, rows: int) -> DataFrame:

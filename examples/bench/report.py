@@ -34,6 +34,33 @@ class Target:
         )
 
 
+@dataclass(frozen=True)
+class SameJobs:
+    """As many Spark jobs, whatever the number of something."""
+
+    of: str
+    names: Mapping[int, str]
+
+    def verdict(self, laps: Laps) -> str:
+        jobs = [laps.jobs(name) for name in self.names.values()]
+        held = "held  " if len(set(jobs)) == 1 else "MISSED"
+        sizes = " / ".join(map(str, self.names))
+        return f"{held}  jobs for {sizes} {self.of}: {' / '.join(map(str, jobs))} (to be the same)"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """So much more than something else; nothing is demanded of it."""
+
+    what: str
+    reference: str
+
+    def verdict(self, laps: Laps) -> str:
+        more = laps.seconds(self.what, "wall") - laps.seconds(self.reference, "wall")
+        ratio = laps.ratio(self.what, self.reference, "wall")
+        return f"        {self.what}: {more:.2f} s more than {self.reference} ({ratio:.2f} x)"
+
+
 def table(laps: Laps, references: Sequence[str]) -> Iterator[str]:
     """Seconds, Spark jobs, and how many times the references that is."""
     width = max(map(len, laps.by_name))

@@ -14,6 +14,18 @@ from pyspark.sql import SparkSession
 Clock = Literal["wall", "cpu"]
 
 
+def _nothing() -> None:
+    """What most actions need done before."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """What is measured, and what has to be done before each time, which is not."""
+
+    run: Callable[[], object]
+    before: Callable[[], object] = _nothing
+
+
 @dataclass(frozen=True)
 class Lap:
     """What one repetition of one thing took, in seconds; CPU of the whole Java process."""
@@ -44,7 +56,7 @@ class Laps:
         return median(one.on(clock) / other.on(clock) for one, other in pairs)
 
 
-def measure(spark: SparkSession, actions: Mapping[str, Callable[[], object]], rounds: int) -> Laps:
+def measure(spark: SparkSession, actions: Mapping[str, Action], rounds: int) -> Laps:
     """Does all of them that often, each time in another order; a first round only warms up."""
     laps: dict[str, tuple[Lap, ...]] = dict.fromkeys(actions, ())
     names = list(actions)
@@ -53,7 +65,8 @@ def measure(spark: SparkSession, actions: Mapping[str, Callable[[], object]], ro
         start = turn % len(names)
         for name in names[start:] + names[:start]:
             print(f" {name}", end="", flush=True)
-            lap = _lap(spark, actions[name])
+            actions[name].before()
+            lap = _lap(spark, actions[name].run)
             print(f" {lap.wall:.1f} s;", end="", flush=True)
             if turn:
                 laps[name] += (lap,)

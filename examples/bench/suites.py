@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 import dq_dagster as dq
@@ -44,6 +45,13 @@ IN_SEVERAL_LOOKS: tuple[dq.Rule, ...] = (
     dq.ColumnMostFrequentInSet(name="country_top", columns="country", values=["DE"]),
 )
 EVERYDAY = IN_ONE_LOOK + IN_SEVERAL_LOOKS
+# Suite I: those that states of partitions answer; the columns have to be looked at each time.
+FROM_STATES = tuple(rule for rule in IN_ONE_LOOK if rule.name != "columns")
+
+
+def scoped(rules: Sequence[dq.Rule], scope: str) -> tuple[dq.Rule, ...]:
+    """The same rules on partitions, on the whole dataset, or on both."""
+    return tuple(rule.model_copy(update={"scope": scope}) for rule in rules)
 
 
 def many_rules(count: int) -> list[dq.Rule]:

@@ -6,14 +6,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from examples.bench.answers import evaluate, require_equal_answers
-from examples.bench.data import COLUMNS, DAYS, orders
-from examples.bench.report import Target, table
-from examples.bench.stopwatch import Lap, Laps
-from examples.bench.suites import many_rules
+from examples.bench.__main__ import SUITES
+from examples.bench.answers import (
+    evaluate,
+    evaluate_days,
+    require_equal_answers,
+    require_equal_days,
+    require_same,
+)
+from examples.bench.data import COLUMNS, DAY_KEYS, DAYS, orders, orders_of_days
+from examples.bench.growing import FIRST_DAY, GrowingDataset, Growth, require_full_answers
+from examples.bench.in_dagster import checks_of, quiet_instance, run_checks
+from examples.bench.report import Difference, SameJobs, Target, table
+from examples.bench.stopwatch import Action, Lap, Laps, measure
+from examples.bench.suites import EVERYDAY, FROM_STATES, many_rules
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from pyspark.sql import SparkSession
+
+    Count = Callable[[Callable[[], object]], int]
 
 LAPS = Laps(
     {
@@ -25,6 +39,66 @@ LAPS = Laps(
 
 def test_rules_and_work_by_hand_give_the_same_answers(spark: SparkSession) -> None:
     require_equal_answers(orders(spark, 300))
+
+
+def test_days_and_the_whole_table_are_answered_as_by_hand(spark: SparkSession) -> None:
+    require_equal_days(orders(spark, 2_000))
+
+
+def test_days_cost_no_further_jobs(spark: SparkSession, count_jobs: Count) -> None:
+    table = orders(spark, 400)
+    few = DAY_KEYS[:5]
+    smaller = table.where(f"day <= DATE'{few[-1]}'")
+    every = count_jobs(lambda: evaluate_days(table))
+    assert count_jobs(lambda: evaluate_days(table, few)) == every
+    assert count_jobs(lambda: evaluate_days(smaller)) == every
+
+
+def test_different_answers_are_told() -> None:
+    with pytest.raises(SystemExit, match="differ on 2024-03-01:\nrows: 4 by rules, 5 by hand"):
+        require_same("2024-03-01", {"rows": 4, "sum": 1}, {"rows": 5, "sum": 1})
+
+
+def test_a_new_day_is_answered_from_the_record(spark: SparkSession, tmp_path: Path) -> None:
+    dataset = GrowingDataset(spark, tmp_path / "days", rows_a_day=40, most_days=5)
+    dataset.build(3)
+    with pytest.raises(SystemExit, match="Expected of all checks: 1 of 3 partitions was read"):
+        dataset.check_new_day()
+    dataset.build()
+    found = dataset.check_new_day()
+    assert len(found) == len(FROM_STATES)
+    require_full_answers(found, dataset.in_full())
+    dataset.days -= 1
+    with pytest.raises(SystemExit, match="rows: 160 from the record, 120 in full"):
+        require_full_answers(found, dataset.in_full())
+
+
+def test_all_everyday_rules_are_checks_of_a_run(spark: SparkSession, tmp_path: Path) -> None:
+    run = run_checks(checks_of(orders(spark, 300)), quiet_instance(tmp_path / "instance"))
+    assert len(run.get_asset_check_evaluations()) == len(EVERYDAY)
+
+
+def test_days_can_be_added_one_by_one(spark: SparkSession) -> None:
+    both = orders_of_days(spark, FIRST_DAY, range(3, 5), 10)
+    later = orders_of_days(spark, FIRST_DAY, range(4, 5), 10)
+    assert {str(row["day"]) for row in both.collect()} == {"2001-01-04", "2001-01-05"}
+    assert sorted(both.where("day = DATE'2001-01-05'").collect()) == sorted(later.collect())
+
+
+def test_what_has_to_be_done_before_is_not_measured(spark: SparkSession) -> None:
+    done: list[str] = []
+    before = Action(lambda: done.append("run"), before=lambda: spark.range(3).collect())
+    laps = measure(spark, {"one": before}, rounds=2)
+    assert done == ["run"] * 3
+    assert laps.jobs("one") == 0
+
+
+def test_suites_are_measured_against_what_they_measure() -> None:
+    assert list(SUITES) == ["A", "W", "B", "I", "D"]
+    for letter, suite in SUITES.items():
+        assert suite.title.startswith(f"Suite {letter}: ")
+        assert suite.references
+        assert suite.verdicts
 
 
 def test_the_table_is_the_same_every_time(spark: SparkSession) -> None:
@@ -61,6 +135,24 @@ def test_ratios_are_taken_within_a_round() -> None:
 )
 def test_verdicts_say_what_was_found_and_what_was_wanted(target: Target, verdict: str) -> None:
     assert target.verdict(LAPS) == verdict
+
+
+def test_jobs_are_to_be_the_same() -> None:
+    same = SameJobs("days", {5: "rules", 20: "rules"})
+    assert same.verdict(LAPS) == "held    jobs for 5 / 20 days: 6 / 6 (to be the same)"
+    other = SameJobs("days", {5: "rules", 20: "hand"})
+    assert other.verdict(LAPS) == "MISSED  jobs for 5 / 20 days: 6 / 7 (to be the same)"
+
+
+def test_most_days_are_compared_with_fewest() -> None:
+    laps = Laps({"10": LAPS.by_name["hand"], "30": (), "100": LAPS.by_name["rules"]})
+    told = Growth(1.5).verdict(laps)
+    assert told == "held    100 take 0.50 x 10 (at most 1.50); CPU 0.75 x"
+
+
+def test_a_difference_is_told_in_seconds() -> None:
+    told = Difference("hand", "rules").verdict(LAPS)
+    assert told == "        hand: 0.20 s more than rules (2.00 x)"
 
 
 def test_the_table_shows_seconds_jobs_and_ratios() -> None:

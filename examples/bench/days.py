@@ -1,0 +1,46 @@
+"""Suite B: the everyday rules on each day and on the whole table, in one evaluation.
+
+By hand, the whole table alone is looked at: twenty days on top must cost little, and no Spark job.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from examples.bench.answers import evaluate_days, require_equal_days
+from examples.bench.data import DAY_KEYS, DAYS
+from examples.bench.everyday import BY_HAND
+from examples.bench.references import by_hand
+from examples.bench.report import SameJobs, Target
+from examples.bench.setting import Actions, Setting, Suite
+from examples.bench.stopwatch import Action
+from examples.bench.suites import EVERYDAY
+
+_FEW = 5
+_RULES = f"{len(EVERYDAY)} rules"
+_ALL_DAYS, _FEW_DAYS = f"{_RULES}, {DAYS} days and all", f"{_RULES}, {_FEW} days and all"
+_SMALLER = f"{_RULES}, a table of {_FEW} days"
+
+
+def _days(setting: Setting) -> Actions:
+    frame = setting.frame
+    require_equal_days(frame)
+    few = DAY_KEYS[:_FEW]
+    return {
+        BY_HAND: Action(partial(by_hand, frame)),
+        _ALL_DAYS: Action(partial(evaluate_days, frame)),
+        _FEW_DAYS: Action(partial(evaluate_days, frame, few)),
+        _SMALLER: Action(partial(evaluate_days, frame.where(f"day <= DATE'{few[-1]}'"))),
+    }
+
+
+SUITE_B = Suite(
+    "Suite B: everyday rules by day",
+    _days,
+    references=(BY_HAND,),
+    verdicts=(
+        Target(_ALL_DAYS, BY_HAND, 1.2),
+        SameJobs("days", {_FEW: _FEW_DAYS, DAYS: _ALL_DAYS}),
+        SameJobs("days in the table", {_FEW: _SMALLER, DAYS: _ALL_DAYS}),
+    ),
+)

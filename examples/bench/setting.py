@@ -1,0 +1,50 @@
+"""What a suite is, and what it is given to work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+from examples.bench.data import COLUMNS, DAYS, stored_orders
+from examples.bench.stopwatch import Action, Laps
+
+Actions = Mapping[str, Action]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """``folder`` keeps the table for other times, ``scratch`` is gone when all is measured."""
+
+    spark: SparkSession
+    folder: Path
+    scratch: Path
+    rows: int
+    rounds: int
+    small: bool
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """The table of orders, from files."""
+        print(f"  {self.rows:,} rows x {len(COLUMNS)} columns x {DAYS} days", flush=True)
+        return stored_orders(self.spark, self.folder, self.rows)
+
+
+class Verdict(Protocol):
+    """Something to be said of what was measured."""
+
+    def verdict(self, laps: Laps) -> str: ...
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Things that are measured in turn; ``actions`` makes sure that all answer rightly."""
+
+    title: str
+    actions: Callable[[Setting], Actions]
+    references: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
