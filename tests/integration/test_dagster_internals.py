@@ -18,6 +18,8 @@ from dagster._core.storage.asset_check_execution_record import (  # noqa: TID251
     AssetCheckExecutionRecordStatus,
 )
 from dagster._core.storage.event_log.base import EventLogStorage  # noqa: TID251
+from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable  # noqa: TID251
+from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage  # noqa: TID251
 
 
 def test_a_step_input_can_be_loaded_by_hand() -> None:
@@ -39,6 +41,12 @@ def test_the_history_of_a_check_can_be_read() -> None:
     finished = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
     assert len(finished) == 2
     assert "event_specific_data" in DagsterEvent._fields
+
+
+def test_the_checks_on_record_can_be_listed() -> None:
+    columns = set(AssetCheckExecutionsTable.c.keys())
+    assert {"asset_key", "check_name", "evaluation_event_storage_id"} <= columns
+    assert hasattr(SqlEventLogStorage, "index_connection")
 
 
 def test_an_op_context_leads_to_its_step() -> None:

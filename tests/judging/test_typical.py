@@ -199,7 +199,9 @@ def test_verdicts(
 
 
 def test_what_a_chart_needs_is_in_the_details() -> None:
-    judgement = Typical(learning_period=3, soft_iqr_factor=1).judge(45, FIVE, AT, what="It")
+    judgement = Typical(learning_period=3, soft_iqr_factor=1).judge(
+        45, FIVE, AT, what="It", metric="column_sum:x"
+    )
     assert judgement.observed == 45
     assert judgement.bounds == {"min": -10, "soft_min": 0, "soft_max": 60, "max": 70}
     assert judgement.expected == "typical (-10 to 70)"
@@ -208,6 +210,10 @@ def test_what_a_chart_needs_is_in_the_details() -> None:
         "q1": 20, "q3": 40, "iqr": 20, "points": 5,
     }  # fmt: skip
     assert (details["window"], details["learning"]) == ("the last 30 runs", "3 runs")
+    assert (details["metric"], details["unit"]) == ("column_sum:x", "runs")
+    # Of several columns each has its own bounds, and all have the same moment.
+    assert details["bounds"] == judgement.bounds
+    assert details["at"] == "2024-03-31T12:00:00+00:00"
     assert details["values"][0] == {"at": "2024-03-26T12:00:00+00:00", "value": 10}
     learning = Typical("days").judge(45, FIVE, AT, what="It")
     assert (learning.observed, learning.bounds) == (45, {})
