@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -58,6 +58,8 @@ class Table:
     schema: T.StructType
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     surroundings: Surroundings = field(default_factory=Surroundings)
+    # What rules list of texts, by the SQL of their column.
+    usual_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def column(self, name: str) -> ColumnRef:
         """The column of that name, or the field of a struct column named by a dotted path."""

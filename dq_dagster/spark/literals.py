@@ -17,6 +17,7 @@ from dq_dagster.metrics.single import rounded
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark import quoting
 from dq_dagster.spark.columns import FLOATS, ColumnRef
+from dq_dagster.spark.compact_decimals import compact
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -70,7 +71,7 @@ def _compare_exact(
         # Beyond anything the type can hold: true or false for every value.
         always = (bound > 0) == (sign == "<")
         return f"{operand} IS NOT NULL" if always else "false"
-    return f"{operand} {sign} {_decimal(snapped)}"
+    return f"{operand} {sign} {_decimal(snapped, kind)}"
 
 
 def _snapped(value: Decimal, scale: int, rounding: str) -> Decimal | None:
@@ -94,7 +95,7 @@ def _exact_member(value: Scalar, kind: T.NumericType) -> str | None:
     exact = _exact(value)
     scale = kind.scale if isinstance(kind, T.DecimalType) else 0
     snapped = _snapped(exact, scale, ROUND_HALF_EVEN)
-    return _decimal(snapped) if snapped is not None and snapped == exact else None
+    return _decimal(snapped, kind) if snapped is not None and snapped == exact else None
 
 
 def _other(value: Scalar, constant: Constant, column: ColumnRef) -> str:
@@ -152,7 +153,10 @@ def _as_float(value: Scalar, sign: Literal["<", ">"]) -> float:
         return beyond_largest if positive else -beyond_largest
 
 
-def _decimal(value: Decimal) -> str:
+def _decimal(value: Decimal, kind: T.NumericType) -> str:
+    short = compact(value, kind)
+    if short is not None:
+        return short
     literal = f"{value:f}"
     return f"{literal}BD" if not literal.startswith("-") else f"(-{literal[1:]}BD)"
 

@@ -21,11 +21,11 @@ from dq_dagster.metrics.conditions import (
     ValueSql,
 )
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.rules.regex import whole
-from dq_dagster.spark import literals, quoting
+from dq_dagster.spark import literals
 from dq_dagster.spark.columns import COMPARABLE, FLOATS, ColumnRef, Table
 from dq_dagster.spark.meanings.validity import validity
 from dq_dagster.spark.membership import member_of
+from dq_dagster.spark.patterns import matched
 
 # What trimming takes away: the white space of ASCII. Hexadecimal, since escapes depend on settings.
 _BLANKS = "CAST(X'20090A0B0C0D' AS STRING)"
@@ -74,8 +74,7 @@ def _(condition: Outside, table: Table) -> str:
 def _(condition: PatternMatch, table: Table) -> str:
     column = table.column(condition.column)
     column.require(_TEXT, what="A pattern", wanted="a string")
-    pattern = whole(condition.pattern) if condition.whole else condition.pattern
-    found = f"{column.sql} RLIKE {quoting.text(pattern)}"
+    found = matched(condition, column, table)
     return _on_values(condition, column, found if condition.matches else f"NOT ({found})")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dq_dagster.errors import RuleFailure, TooManyParts
@@ -21,6 +22,7 @@ from dq_dagster.spark.frequencies import Counting, count_values, counting
 from dq_dagster.spark.lookups import count_lookups
 from dq_dagster.spark.measuring import measure
 from dq_dagster.spark.medians import median_sql, medians
+from dq_dagster.spark.patterns import usual_texts
 from dq_dagster.spark.python_calls import call_functions
 from dq_dagster.spark.queries import run_queries
 from dq_dagster.spark.slicing import UNSLICED, Division, Parts
@@ -52,7 +54,7 @@ def run(step: Pass, frame: DataFrame, table: Table, division: Division = UNSLICE
 
 def _aggregate(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
     wanted = cast("Sequence[RowMetric]", metrics)
-    found = measure(parts, wanted, table)
+    found = measure(parts, wanted, replace(table, usual_texts=usual_texts(wanted, table)))
     return {metric: found[metric] for metric in wanted}
 
 
