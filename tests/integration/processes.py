@@ -1,7 +1,11 @@
-"""A job for the multiprocess executor: module-level, since its steps import it anew."""
+"""Jobs for processes of their own: module-level, since those import it anew."""
+
+import os
+from pathlib import Path
 
 import dagster as dg
 import pandas as pd
+from dagster_pyspark import LazyPySparkResource
 
 import dq_dagster as dq
 
@@ -19,9 +23,51 @@ CHECKS = dq.build_asset_checks(RULES)
 
 
 JOB = dg.define_asset_job(
-    "numbers_job", executor_def=dg.multiprocess_executor.configured({"max_concurrent": 1})
+    "numbers_job",
+    selection=dg.AssetSelection.assets(numbers),
+    executor_def=dg.multiprocess_executor.configured({"max_concurrent": 1}),
 )
-defs = dg.Definitions(assets=[numbers], asset_checks=CHECKS, jobs=[JOB])
+
+DAILY = dg.DailyPartitionsDefinition("2024-03-01", end_date="2024-03-06")
+
+
+@dg.asset(
+    partitions_def=DAILY,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    io_manager_key="files",
+    metadata={"partition_expr": "day"},
+)
+def days(context: dg.AssetExecutionContext) -> pd.DataFrame:
+    """As many rows as the day's number, but for the fourth day."""
+    numbers_of_days = [int(key[-2:]) for key in context.partition_keys]
+    rows = [f"2024-03-{n:02}" for n in numbers_of_days for _ in range(1 if n == 4 else n)]
+    return pd.DataFrame({"day": rows})
+
+
+DAYS_CHECKS = dq.build_asset_checks(
+    dq.RuleSet(
+        asset=days,
+        incremental=True,
+        rules=[dq.RecordCountInRange(name="rows", min=2, scope="both", blocking=False)],
+    )
+)
+DAYS_JOB = dg.define_asset_job(
+    "days_job", selection=dg.AssetSelection.assets(days), executor_def=dg.in_process_executor
+)
+PYSPARK = LazyPySparkResource(
+    spark_config={"spark.master": "local[1]", "spark.ui.enabled": "false"}
+)
+defs = dg.Definitions(
+    assets=[numbers, days],
+    asset_checks=[*CHECKS, *DAYS_CHECKS],
+    jobs=[JOB, DAYS_JOB],
+    executor=dg.in_process_executor,
+    resources={
+        "files": dq.SparkIOManager(
+            pyspark=PYSPARK, path=str(Path(os.environ.get("DAGSTER_HOME", "data")) / "days")
+        )
+    },
+)
 
 
 def make_job() -> dg.JobDefinition:

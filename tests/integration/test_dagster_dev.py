@@ -11,21 +11,21 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 LAUNCH = """
-mutation($job: String!) {
+mutation($job: String!, $tags: [ExecutionTag!]) {
   launchRun(executionParams: {
     selector: {
       repositoryLocationName: "tests.integration.processes",
       repositoryName: "__repository__",
       jobName: $job
     },
-    runConfigData: "{}"
+    runConfigData: "{}",
+    executionMetadata: {tags: $tags}
   }) {
     __typename
     ... on LaunchRunSuccess { run { runId } }
@@ -39,6 +39,35 @@ CHECKS = """
   assetChecksOrError { ... on AssetChecks { checks {
     name description blocking
     executionForLatestMaterialization { status evaluation { severity description } }
+  } } }
+} } }
+"""
+
+
+BACKFILL = """
+mutation($keys: [String!]) {
+  launchPartitionBackfill(backfillParams: {
+    assetSelection: [{path: ["days"]}], partitionNames: $keys
+  }) {
+    __typename
+    ... on LaunchBackfillSuccess { backfillId }
+    ... on PythonError { message }
+  }
+}
+"""
+BACKFILL_STATUS = """
+query($id: String!) {
+  partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status numPartitions } }
+}
+"""
+DAYS = """
+{ assetNodeOrError(assetKey: {path: ["days"]}) { ... on AssetNode {
+  assetChecksOrError { ... on AssetChecks { checks {
+    name
+    executionForLatestMaterialization { status evaluation { description } }
+    partitionStatuses { ... on AssetCheckTimePartitionStatuses {
+      ranges { startKey endKey status }
+    } }
   } } }
 } } }
 """
@@ -67,8 +96,9 @@ class DagsterDev:
                 return
 
 
-@pytest.fixture
-def dagster_dev(tmp_path: Path) -> Iterator[DagsterDev]:
+@pytest.fixture(scope="module")
+def dagster_dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterDev]:
+    tmp_path = tmp_path_factory.mktemp("dagster_dev")
     (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}\nnux: {enabled: false}\n")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -96,15 +126,60 @@ def dagster_dev(tmp_path: Path) -> Iterator[DagsterDev]:
             process.wait(timeout=30)
 
 
-def test_a_run_in_dagster_dev_shows_each_check(dagster_dev: DagsterDev) -> None:
-    launched = dagster_dev.ask(LAUNCH, job="numbers_job")["launchRun"]
+def finished(ask: Callable[[], str], seconds: int = 240) -> str:
+    """Waits until something has come to an end, and says which."""
+    end = time.monotonic() + seconds
+    status = "STARTING"
+    while status not in _ENDS and time.monotonic() < end:
+        time.sleep(1)
+        status = ask()
+    return status
+
+
+_ENDS = {"SUCCESS", "FAILURE", "CANCELED", "COMPLETED_SUCCESS", "COMPLETED_FAILED", "FAILED"}
+
+
+def launch(dagster_dev: DagsterDev, job: str, **tags: str) -> str:
+    """Launches a job, and says how its run ended."""
+    listed = [{"key": key, "value": value} for key, value in tags.items()]
+    launched = dagster_dev.ask(LAUNCH, job=job, tags=listed)["launchRun"]
     assert launched["__typename"] == "LaunchRunSuccess", launched
     run_id = launched["run"]["runId"]
-    end = time.monotonic() + 240
-    status = "STARTING"
-    while status not in {"SUCCESS", "FAILURE", "CANCELED"} and time.monotonic() < end:
-        time.sleep(1)
-        status = dagster_dev.ask(STATUS, id=run_id)["runOrError"]["status"]
+    return finished(lambda: dagster_dev.ask(STATUS, id=run_id)["runOrError"]["status"])
+
+
+def test_partitions_a_range_and_a_backfill(dagster_dev: DagsterDev) -> None:
+    assert launch(dagster_dev, "days_job", **{"dagster/partition": "2024-03-01"}) == "SUCCESS"
+    keys = ["2024-03-02", "2024-03-03", "2024-03-04"]
+    started = dagster_dev.ask(BACKFILL, keys=keys)["launchPartitionBackfill"]
+    assert started["__typename"] == "LaunchBackfillSuccess", started
+
+    def status() -> str:
+        asked = dagster_dev.ask(BACKFILL_STATUS, id=started["backfillId"])
+        return str(asked["partitionBackfillOrError"]["status"])
+
+    assert finished(status) == "COMPLETED_SUCCESS"
+    answer = dagster_dev.ask(DAYS)["assetNodeOrError"]["assetChecksOrError"]["checks"]
+    found = {check["name"]: check for check in answer}
+    # Each partition counts as checked in its current state, none as missing or under way.
+    assert [
+        (one["startKey"], one["endKey"], one["status"])
+        for one in found["rows"]["partitionStatuses"]["ranges"]
+    ] == [
+        ("2024-03-01", "2024-03-01", "FAILED"),
+        ("2024-03-02", "2024-03-03", "SUCCEEDED"),
+        ("2024-03-04", "2024-03-04", "FAILED"),
+    ]
+    whole = found["rows__dataset"]["executionForLatestMaterialization"]
+    assert whole["status"] == "SUCCEEDED"
+    assert whole["evaluation"]["description"] == (
+        "The number of rows is 7, as expected (at least 2). "
+        "3 of 4 partitions were read, 1 is as recorded."
+    )
+
+
+def test_a_run_in_dagster_dev_shows_each_check(dagster_dev: DagsterDev) -> None:
+    status = launch(dagster_dev, "numbers_job")
     # The sum is a blocking Error, so the run fails.
     assert status == "FAILURE"
     answer = dagster_dev.ask(CHECKS)["assetNodeOrError"]["assetChecksOrError"]["checks"]

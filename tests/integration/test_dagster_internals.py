@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import inspect
 
+from dagster import AssetCheckEvaluation
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (  # noqa: TID251
+    AssetCheckEvaluationTargetMaterializationData,
+)
 from dagster._core.definitions.assets.graph.asset_graph import AssetGraph  # noqa: TID251
 from dagster._core.definitions.assets.job.asset_layer import AssetLayer  # noqa: TID251
+from dagster._core.definitions.partitions.context import partition_loading_context  # noqa: TID251
+from dagster._core.event_api import PartitionKeyFilter  # noqa: TID251
 from dagster._core.events import DagsterEvent  # noqa: TID251
 from dagster._core.execution.context.op_execution_context import OpExecutionContext  # noqa: TID251 (what is watched)
 from dagster._core.execution.context.system import StepExecutionContext  # noqa: TID251
@@ -18,6 +24,7 @@ from dagster._core.storage.asset_check_execution_record import (  # noqa: TID251
     AssetCheckExecutionRecordStatus,
 )
 from dagster._core.storage.event_log.base import EventLogStorage  # noqa: TID251
+from dagster._core.storage.mem_io_manager import InMemoryIOManager  # noqa: TID251
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable  # noqa: TID251
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage  # noqa: TID251
 
@@ -51,3 +58,24 @@ def test_the_checks_on_record_can_be_listed() -> None:
 
 def test_an_op_context_leads_to_its_step() -> None:
     assert callable(OpExecutionContext.get_step_execution_context)
+
+
+def test_a_step_can_be_asked_for_chosen_partitions() -> None:
+    assert callable(StepExecutionContext.asset_partitions_subset_for_input)
+    assert callable(StepExecutionContext.for_input_manager)
+    assert callable(StepExecutionContext.get_io_manager)
+    assert "step_output_handle" in inspect.signature(FromStepOutput).parameters
+    assert callable(partition_loading_context)
+    assert callable(InMemoryIOManager)
+
+
+def test_evaluations_have_a_place_for_the_partition_and_its_materialization() -> None:
+    fields = set(inspect.signature(AssetCheckEvaluation.__new__).parameters)
+    assert {"partition", "blocking", "target_materialization_data"} <= fields
+    target = inspect.signature(AssetCheckEvaluationTargetMaterializationData).parameters
+    assert set(target) == {"storage_id", "run_id", "timestamp"}
+    history = EventLogStorage.get_asset_check_execution_history
+    assert {"cursor", "partition_filter"} <= set(inspect.signature(history).parameters)
+    assert PartitionKeyFilter(key=None).key is None
+    assert callable(EventLogStorage.get_latest_storage_id_by_partition)
+    assert callable(AssetLayer.get_op_output_name)
