@@ -24,9 +24,9 @@ from dagster._core.storage.asset_check_execution_record import (  # noqa: TID251
     AssetCheckExecutionRecordStatus,
 )
 from dagster._core.storage.event_log.base import EventLogStorage  # noqa: TID251
-from dagster._core.storage.mem_io_manager import InMemoryIOManager  # noqa: TID251
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable  # noqa: TID251
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage  # noqa: TID251
+from dagster._core.storage.mem_io_manager import InMemoryIOManager  # noqa: TID251
 
 
 def test_a_step_input_can_be_loaded_by_hand() -> None:
@@ -72,8 +72,8 @@ def test_a_step_can_be_asked_for_chosen_partitions() -> None:
 def test_evaluations_have_a_place_for_the_partition_and_its_materialization() -> None:
     fields = set(inspect.signature(AssetCheckEvaluation.__new__).parameters)
     assert {"partition", "blocking", "target_materialization_data"} <= fields
-    target = inspect.signature(AssetCheckEvaluationTargetMaterializationData).parameters
-    assert set(target) == {"storage_id", "run_id", "timestamp"}
+    target = AssetCheckEvaluationTargetMaterializationData(storage_id=1, run_id="a", timestamp=2.0)
+    assert (target.storage_id, target.run_id, target.timestamp) == (1, "a", 2.0)
     history = EventLogStorage.get_asset_check_execution_history
     assert {"cursor", "partition_filter"} <= set(inspect.signature(history).parameters)
     assert PartitionKeyFilter(key=None).key is None
