@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dq_dagster.evaluation.plain import plain
 from dq_dagster.evaluation.tested_history import Backtest, BacktestPoint
-from dq_dagster.integration.chart import WIDTH, Dot, below_each_other, draw
+from dq_dagster.integration.chart import WIDTH, Dot, draw
+from dq_dagster.integration.small_png import below_each_other
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.typical import Typical
 from dq_dagster.judging.wording import plural, show

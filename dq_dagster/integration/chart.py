@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
-from io import BytesIO
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dq_dagster.evaluation.result import COLOURS
+from dq_dagster.integration.small_png import small_png
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.wording import show
 
@@ -31,8 +31,6 @@ _DPI = 100
 _FONT = 7.0
 _WHITE, _INK, _FRAME = "#ffffff", "#57606a", "#d0d7de"
 _EDGE, _HARD, _SOFT = "#9dbbd8", "#e3eef9", "#c6dcf1"
-# How many steps an edge is smoothed in.
-_SHADES = 4
 # Two labels of the vertical axis that are nearer than this many pixels would touch.
 _LINE_HEIGHT = 12
 # Where dots are named below, the most important place first.
@@ -71,7 +69,8 @@ def draw(
     _draw_dots(axes, finite, places, scale)
     _label(axes, finite, places, scale)
     _head(axes, finite[-1], title)
-    return _png(figure)
+    light = (_WHITE, _FRAME, _EDGE, _HARD, _SOFT)
+    return small_png(figure, light=light, dark=(_INK, *COLOURS.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,50 +225,3 @@ def short(number: Number) -> str:
     """A number in at most some nine characters."""
     text = show(number)
     return text if len(text) <= 9 else f"{float(number):.3g}"
-
-
-def _png(figure: Figure) -> bytes:
-    """With the few colours that there are and some shades: a tenth of the size."""
-    from PIL import Image
-
-    palette = Image.new("P", (1, 1))
-    palette.putpalette(_palette())
-    with BytesIO() as raw, BytesIO() as small:
-        figure.savefig(raw, format="png", dpi=_DPI)
-        image = Image.open(raw).convert("RGB")
-        few = image.quantize(palette=palette, dither=Image.Dither.NONE)
-        few.save(small, format="png", optimize=True)
-        return small.getvalue()
-
-
-def below_each_other(pictures: Sequence[bytes]) -> bytes | None:
-    """Pictures of one width as a single one; None if there are none."""
-    from PIL import Image
-
-    images = [Image.open(BytesIO(picture)).convert("RGB") for picture in pictures]
-    if not images:
-        return None
-    whole = Image.new("RGB", (images[0].width, sum(image.height for image in images)), _WHITE)
-    top = 0
-    for image in images:
-        whole.paste(image, (0, top))
-        top += image.height
-    with BytesIO() as file:
-        whole.save(file, format="png", optimize=True)
-        return file.getvalue()
-
-
-def _palette() -> list[int]:
-    """Red, green and blue of each colour; of dark ones, also of what leads to the white."""
-    light = [_WHITE, _FRAME, _EDGE, _HARD, _SOFT]
-    shades = [
-        255 - (255 - part) * step // _SHADES
-        for colour in dict.fromkeys([_INK, *COLOURS.values()])
-        for step in range(1, _SHADES + 1)
-        for part in _rgb(colour)
-    ]
-    return [*(part for colour in light for part in _rgb(colour)), *shades]
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -16,7 +16,8 @@ import pytest
 from PIL import Image
 
 from dq_dagster.evaluation.result import COLOURS
-from dq_dagster.integration.chart import HEIGHT, WIDTH, Dot, below_each_other, draw, short
+from dq_dagster.integration.chart import HEIGHT, WIDTH, Dot, draw, short
+from dq_dagster.integration.small_png import below_each_other
 from dq_dagster.judging.past import PastValue
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.typical import Typical
