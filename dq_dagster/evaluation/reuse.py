@@ -62,7 +62,7 @@ class Reuse:
 
 
 def partitions_in(blocks: Iterable[Block]) -> frozenset[str]:
-    return frozenset(name for block in blocks for name in block.partitions)
+    return frozenset().union(*(block.partitions for block in blocks))
 
 
 @dataclass(frozen=True, slots=True)

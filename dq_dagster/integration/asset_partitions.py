@@ -49,7 +49,7 @@ class AssetPartitions:
         """Whether Dagster builds the asset, so that it knows what there is."""
         return self.is_buildable or bool(self.built)
 
-    @property
+    @cached_property
     def existing(self) -> tuple[str, ...]:
         """The partitions that exist, in the order of the definition's keys where that is time."""
         return tuple(sorted(self.built, key=lambda name: (self._order(name), name)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -27,7 +28,7 @@ from dq_dagster.metrics.states import State
 from dq_dagster.rules.rule import Rule
 
 # Nearly always the newest result has all that is needed.
-_FIRST_PAGE = 5
+_FIRST_PAGE = 2
 _MOST_EVALUATIONS = 5_000
 # Room for the states of single partitions in one result; those that do not fit are read again
 # when they are needed.
@@ -99,13 +100,19 @@ class RecordedStates:
         missing = set(self.asset.built) - set(self.asked.partitions)
         checks = [self.asked.check_name(rule, None), self.partition_checks.get(rule.name)]
         for name in filter(None, checks):
-            for record in self._records(name):
+            for record in self._records(name) if missing else ():
                 for key, block in self._still_valid(record):
                     found.setdefault(key, []).append(block)
                     missing -= block.partitions
-                if not missing:
-                    return found
+                if not self._may_be_before(record, missing):
+                    break
         return found
+
+    def _may_be_before(self, record: Mapping[str, Any], missing: Collection[str]) -> bool:
+        """Whether older results may know of any of them: not of what was built after this one."""
+        as_of = record.get(_AS_OF)
+        latest = as_of if isinstance(as_of, int) else math.inf
+        return any(self.asset.built[name] <= latest for name in missing)
 
     def _records(self, check: str) -> Iterator[Mapping[str, Any]]:
         key = dg.AssetCheckKey(self.asset.key, check)

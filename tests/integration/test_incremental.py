@@ -10,6 +10,8 @@ import dagster as dg
 import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 import dq_dagster as dq
 from dq_dagster.integration.recorded_states import fingerprint, written
@@ -112,6 +114,28 @@ def test_only_the_new_partition_is_read(warehouse: Warehouse) -> None:
         "1 of 3 partitions was read, 2 are as recorded."
     )
     assert metadata_of(results(run)["rows", "c"])["dq/observed"] == 1
+
+
+def test_a_long_past_is_not_asked_for(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path, RULES[1:2])
+    asked: list[str] = []
+
+    def note(*arguments: Any) -> None:
+        if arguments[2].startswith("SELECT") and "FROM asset_check_executions" in arguments[2]:
+            asked.append(arguments[2])
+
+    counts: list[int] = []
+    told: list[str] = []
+    event.listen(Engine, "before_cursor_execute", note)
+    for number, key in enumerate("abcdef", 1):
+        asked.clear()
+        run = warehouse.build(key, [float(number)])
+        counts.append(len(asked))
+        told.append(str(results(run)["average", None].description))
+    event.remove(Engine, "before_cursor_execute", note)
+    assert told[-1].endswith("1 of 6 partitions was read, 5 are as recorded.")
+    # The newest result has it all; that the new partition is in none of them is known from it.
+    assert counts[-1] == counts[1]
 
 
 def test_without_anything_new_only_a_schema_is_looked_at(warehouse: Warehouse) -> None:
