@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import dq_dagster as dq
 from examples.bench.data import orders_of_days
-from examples.bench.in_dagster import quiet_instance, require_passed
+from examples.bench.in_dagster import QUIET, new_instance, require_passed
 from examples.bench.report import Target
 from examples.bench.setting import Actions, Setting, Suite
 from examples.bench.stopwatch import Action, Laps
@@ -50,7 +50,7 @@ class GrowingDataset:
     days: int = 0
 
     def __post_init__(self) -> None:
-        self._instance = quiet_instance(self.folder)
+        self._instance = new_instance(self.folder)
         self._defs = self._definitions()
 
     def build(self, days: int = 1) -> None:
@@ -80,7 +80,9 @@ class GrowingDataset:
         return dq.evaluate(every, self.rules)
 
     def _run(self, job: str, **how: Any) -> dg.ExecuteInProcessResult:
-        return self._defs.resolve_job_def(job).execute_in_process(instance=self._instance, **how)
+        return self._defs.resolve_job_def(job).execute_in_process(
+            instance=self._instance, run_config=QUIET, **how
+        )
 
     def _definitions(self) -> dg.Definitions:
         @dg.asset(

@@ -64,12 +64,13 @@ class Difference:
 def table(laps: Laps, references: Sequence[str]) -> Iterator[str]:
     """Seconds, Spark jobs, and how many times the references that is."""
     width = max(map(len, laps.by_name))
-    ratios = "".join(f"{f'x {reference}':>16}{'CPU':>7}" for reference in references)
+    wide = max(16, *(len(reference) + 4 for reference in references))
+    ratios = "".join(f"{f'x {reference}':>{wide}}{'CPU':>7}" for reference in references)
     yield f"  {'':<{width}}{'wall s':>9}{'CPU s':>9}{'jobs':>6}{ratios}"
     for name in laps.by_name:
         wall, cpu = laps.seconds(name, "wall"), laps.seconds(name, "cpu")
         ratios = "".join(
-            f"{laps.ratio(name, other, 'wall'):>16.2f}{laps.ratio(name, other, 'cpu'):>7.2f}"
+            f"{laps.ratio(name, other, 'wall'):>{wide}.2f}{laps.ratio(name, other, 'cpu'):>7.2f}"
             for other in references
         )
         yield f"  {name:<{width}}{wall:>9.2f}{cpu:>9.2f}{laps.jobs(name):>6}{ratios}"

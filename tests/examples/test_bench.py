@@ -16,7 +16,7 @@ from examples.bench.answers import (
 )
 from examples.bench.data import COLUMNS, DAY_KEYS, DAYS, orders, orders_of_days
 from examples.bench.growing import FIRST_DAY, GrowingDataset, Growth, require_full_answers
-from examples.bench.in_dagster import checks_of, quiet_instance, run_checks
+from examples.bench.in_dagster import checks_of, new_instance, run_checks
 from examples.bench.report import Difference, SameJobs, Target, table
 from examples.bench.stopwatch import Action, Lap, Laps, measure
 from examples.bench.suites import EVERYDAY, FROM_STATES, many_rules
@@ -74,7 +74,7 @@ def test_a_new_day_is_answered_from_the_record(spark: SparkSession, tmp_path: Pa
 
 
 def test_all_everyday_rules_are_checks_of_a_run(spark: SparkSession, tmp_path: Path) -> None:
-    run = run_checks(checks_of(orders(spark, 300)), quiet_instance(tmp_path / "instance"))
+    run = run_checks(checks_of(orders(spark, 300)), new_instance(tmp_path / "instance"))
     assert len(run.get_asset_check_evaluations()) == len(EVERYDAY)
 
 
