@@ -34,11 +34,15 @@ _MOST_EVALUATIONS = 5_000
 # when they are needed.
 _MOST_BYTES = 7_000
 
-_WHOLE, _OF, _AS_OF, _PRINT, _PARTS = "whole", "of", "as_of", "print", "parts"
+_WHOLE, _OF, _AS_OF, _PRINT, _PARTS, _BY = "whole", "of", "as_of", "print", "parts", "by"
 
 
-def written(kept: KeptStates, built: Mapping[str, int]) -> dict[str, Any]:
-    """The states behind an outcome as they are recorded; nothing if there are none."""
+def written(kept: KeptStates, built: Mapping[str, int], *, by: object = None) -> dict[str, Any]:
+    """The states behind an outcome as they are recorded; nothing if there are none.
+
+    ``by`` is what gave a row its partition: rows that another expression divides otherwise do not
+    add up with these.
+    """
     record: dict[str, Any] = {}
     whole = {key: text for key, state in kept.whole.items() if (text := encode(state)) is not None}
     numbers = {name: built[name] for name in kept.partitions if name in built}
@@ -50,7 +54,9 @@ def written(kept: KeptStates, built: Mapping[str, int]) -> dict[str, Any]:
             _PRINT: fingerprint(numbers),
         }
     parts = _parts(kept, built, _MOST_BYTES - len(json.dumps(record)))
-    return {**record, _PARTS: parts} if parts else record
+    if parts:
+        record[_PARTS] = parts
+    return {**record, _BY: str(by)} if record else {}
 
 
 def _parts(kept: KeptStates, built: Mapping[str, int], room: int) -> dict[str, Any]:
@@ -123,6 +129,8 @@ class RecordedStates:
                 yield entry.value
 
     def _still_valid(self, record: Mapping[str, Any]) -> Iterator[tuple[str, Block]]:
+        if record.get(_BY) != str(self.asset.expression):
+            return
         yield from self._of_all(record)
         for name, entry in _items(record.get(_PARTS)):
             number, states = entry if isinstance(entry, Sequence) and len(entry) == 2 else (0, {})

@@ -190,6 +190,19 @@ def test_a_rule_that_is_new_reads_everything_once(spark: SparkSession, tmp_path:
     assert metadata_of(results(again)["average", None])["dq/observed"] == 4.0
 
 
+def test_states_by_another_expression_are_not_merged(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path, RULES[:1])
+    warehouse.build("a", [1.0])
+    warehouse.build("b", [2.0, 3.0])
+    otherwise = warehouse.shop.rule_set.model_copy(update={"partition_expr": "lower(region)"})
+    asset = warehouse.shop.rule_set.asset
+    shop = Shop(asset, otherwise, instance=warehouse.shop.instance)
+    run = shop.check("rows__dataset")
+    assert results(run)["rows__dataset", None].description == (
+        "The number of rows is 3, as expected (at least 1)."
+    )
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_any_sequence_gives_what_a_full_look_gives(
     spark: SparkSession, tmp_path: Path, seed: int
