@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -47,14 +48,16 @@ class Aggregates:
     ``counts`` are predicates whose rows are counted, ``others`` are whole SQL aggregates, both
     by a name that ``state`` finds their results under. ``fallible`` marks text from users (SQL
     and patterns), which may raise on dirty data. ``calls`` are the aggregates within ``others``
-    where those are larger expressions.
+    where those are larger expressions. Where the results leave the state open (None), ``closer``
+    is asked: it costs more and tells for sure.
     """
 
-    state: Callable[[Results], State]
+    state: Callable[[Results], State | None]
     counts: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
     fallible: bool = False
     calls: tuple[str, ...] = ()
+    closer: Aggregates | None = None
 
 
 @singledispatch
@@ -98,7 +101,10 @@ def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
     count = {"count": f"{value} IS NOT NULL"}
     fallible = metric.where is not None
     if isinstance(column.kind, FLOATS):
-        return Aggregates(_float_total, count, _finite_sum(f"CAST({value} AS DOUBLE)"), fallible)
+        double = f"CAST({value} AS DOUBLE)"
+        closer = Aggregates(_odd_total, count, _finite_sum(double), fallible)
+        total = {"total": f"sum({double})"}
+        return Aggregates(_float_total, count, total, fallible, closer=closer)
     if isinstance(column.kind, T.DecimalType) and column.kind.precision > _SAFE_DIGITS:
         return Aggregates(_halves_total, count, _halves(value, column.kind), fallible)
     if isinstance(column.kind, T.DecimalType):
@@ -112,12 +118,13 @@ def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
 @aggregates.register
 def _(metric: ColumnStddev, table: Table) -> Aggregates:
     column = numeric_column(table, metric.column, "The standard deviation")
-    value = f"CAST({_value(metric, column)} AS DOUBLE)"
+    value = _value(metric, column)
+    double = f"CAST({value} AS DOUBLE)"
     step = _step(column.kind)
     return Aggregates(
         lambda results: _moments(results, step),
         counts={"count": f"{value} IS NOT NULL"},
-        others={"total": f"sum({value})", "variance": f"var_pop({value})"},
+        others={"total": f"sum({double})", "variance": f"var_pop({double})"},
         fallible=metric.where is not None,
     )
 
@@ -247,7 +254,15 @@ def _exact_total(results: Results) -> State:
     return Total(results["count"], 0 if not results["count"] else results["total"])
 
 
-def _float_total(results: Results) -> State:
+def _float_total(results: Results) -> State | None:
+    if not results["count"]:
+        return Total(0, 0.0)
+    # Otherwise there was a NaN or an infinite value, or the finite ones are too large together.
+    is_plain = math.isfinite(results["total"])
+    return Total(results["count"], results["total"]) if is_plain else None
+
+
+def _odd_total(results: Results) -> State:
     if not results["count"]:
         return Total(0, 0.0)
     return Total(results["count"], results["total"], results["odd"])

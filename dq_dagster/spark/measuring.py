@@ -5,7 +5,8 @@ This is the one place that catches everything Spark may raise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException, QueryContextType
@@ -19,6 +20,7 @@ from dq_dagster.spark.aggregates import Aggregates, aggregates
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.failures import told
 from dq_dagster.spark.query import Query
+from dq_dagster.spark.skipping import Apart, counted_apart
 from dq_dagster.spark.slicing import Parts
 
 if TYPE_CHECKING:
@@ -31,7 +33,10 @@ Needs = dict[RowMetric, Aggregates]
 
 
 def measure(parts: Parts, metrics: Sequence[RowMetric], table: Table) -> States:
-    """The states of each metric, or why it has none; one Spark query if nothing raises."""
+    """The states of each metric, or why it has none; one Spark query if nothing raises.
+
+    Columns that are only looked at for missing values have a second one, if files skip through it.
+    """
     measured: States = {}
     # The number of rows is always counted: if not even that works, no single rule is to blame.
     needs: Needs = {RecordCount(): aggregates(RecordCount(), table)}
@@ -47,7 +52,19 @@ def measure(parts: Parts, metrics: Sequence[RowMetric], table: Table) -> States:
     if measured.keys() >= set(metrics):
         # Nobody asked for the rows alone.
         return measured
-    return measured | _run(parts, answerable)
+    apart = _apart(parts.frame, answerable, table)
+    if apart is None:
+        return measured | _run(parts, answerable)
+    rows = replace(parts, frame=parts.frame.where(apart.condition))
+    few = {metric: answerable.pop(metric) for metric in apart.metrics}
+    return measured | _run(parts, answerable) | _run(rows, few)
+
+
+def _apart(frame: DataFrame, needs: Needs, table: Table) -> Apart | None:
+    try:
+        return counted_apart(frame, needs, table)
+    except Exception:  # noqa: BLE001 (whatever is wrong, the query itself will say so)
+        return None
 
 
 def _refused(frame: DataFrame, needs: Needs) -> States:
@@ -99,7 +116,7 @@ def _run(parts: Parts, needs: Needs, *, packed: bool = True) -> States:
     except Exception as error:  # noqa: BLE001 (the isolation boundary)
         quoted = _texts_quoted(error, query)
         suspects = {m: needs[m] for sql in quoted for m in query.using(sql)}
-        if query.lanes and suspects and not any(need.fallible for need in suspects.values()):
+        if query.packed and suspects and not any(need.fallible for need in suspects.values()):
             # Of ours only packed counts can raise: there are too many rows for them.
             return _run(parts, needs, packed=False)
         rest = {metric: need for metric, need in needs.items() if metric not in suspects}
@@ -167,12 +184,19 @@ def _collect(parts: Parts, query: Query) -> States:
         rows = parts.aggregate(query.select_list())
     states = {part: query.states(row) for part, row in rows.items()}
     nothing = query.states(query.no_rows())
-    return {
+    measured = {
         metric: Measured(
             metric, {part: of[metric] for part, of in states.items()}, parts.cuts, nothing[metric]
         )
         for metric in query.needs
     }
+    return measured | _run(parts, _left_open(query, states.values()))
+
+
+def _left_open(query: Query, states: Iterable[Mapping[RowMetric, object]]) -> Needs:
+    """A closer look for each metric whose state the results do not tell somewhere."""
+    metrics = {metric for found in states for metric, state in found.items() if state is None}
+    return {m: n.closer for m, n in query.needs.items() if m in metrics and n.closer is not None}
 
 
 def _texts_quoted(error: Exception, query: Query) -> list[str]:

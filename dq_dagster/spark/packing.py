@@ -6,13 +6,16 @@ Above 100 buffers Spark takes another, steadier way.
 
 So counts are paired: two share one long, the first in the low 31 bits, the second above, which is
 exact as long as there are fewer than 2^31 rows (larger tables are counted without). What still
-lies between 60 and 100 is padded past 100.
+lies between 60 and 100 is padded past 100. And what is missing of a column is not counted beside
+what is there: one follows from the other.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 MOST_ROWS = 2**31
 SMOOTH = 60
@@ -29,35 +32,56 @@ _BUFFERS = {
 }
 _LOW_BITS = MOST_ROWS - 1
 _LANES = 2
+_MISSING = re.compile(r"(`(?:[^`]|``)+`) IS NULL")
+_THERE = re.compile(r"(`(?:[^`]|``)+`) IS NOT NULL")
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Where a packed count is found: the packed aggregate and the half of it."""
+    """Where a count is found: the aggregate, which half of it, and whether it says the rest."""
 
     sql: str
-    high: bool
+    half: Literal["low", "high"] | None = None
+    is_rest: bool = False
 
-    def read(self, packed: int) -> int:
-        return packed >> 31 if self.high else packed & _LOW_BITS
+    def read(self, found: int, rows: int) -> int:
+        if self.half is not None:
+            found = found >> 31 if self.half == "high" else found & _LOW_BITS
+        return rows - found if self.is_rest else found
 
 
-def single(predicate: str) -> str:
-    """The number of rows for which a predicate is true, in a buffer of its own."""
-    return f"count(if({predicate}, 1, NULL))"
+def alone(predicates: Sequence[str]) -> dict[str, Lane]:
+    """For each predicate the count of the rows it is true for, in a buffer of its own."""
+    return {
+        predicate: Lane(_count(_counted(predicate)), is_rest=_counted(predicate) != predicate)
+        for predicate in predicates
+    }
 
 
 def paired(predicates: Sequence[str]) -> dict[str, Lane]:
-    """For each predicate the lane that its count travels in."""
+    """For each predicate the half of a buffer that its count travels in."""
+    counted = list(dict.fromkeys(map(_counted, predicates)))
     lanes: dict[str, Lane] = {}
-    for start in range(0, len(predicates), _LANES):
-        pair = predicates[start : start + _LANES]
-        terms = [
-            f"if({predicate}, {1 << 31 if high else 1}L, 0L)" for high, predicate in enumerate(pair)
-        ]
+    for start in range(0, len(counted), _LANES):
+        pair = counted[start : start + _LANES]
+        terms = [f"if({text}, {1 << 31 if high else 1}L, 0L)" for high, text in enumerate(pair)]
         sql = f"sum({' + '.join(terms)})"
-        lanes |= {predicate: Lane(sql, high=bool(n)) for n, predicate in enumerate(pair)}
-    return lanes
+        lanes |= {text: Lane(sql, "high" if high else "low") for high, text in enumerate(pair)}
+    return {
+        predicate: replace(lanes[_counted(predicate)], is_rest=_counted(predicate) != predicate)
+        for predicate in predicates
+    }
+
+
+def _counted(predicate: str) -> str:
+    """What is counted for a predicate: itself, or what is not NULL for what is."""
+    missing = _MISSING.fullmatch(predicate)
+    return f"{missing[1]} IS NOT NULL" if missing else predicate
+
+
+def _count(predicate: str) -> str:
+    there = _THERE.fullmatch(predicate)
+    return f"count({there[1]})" if there else f"count(if({predicate}, 1, NULL))"
 
 
 def buffers(sql: str) -> int:
