@@ -54,7 +54,8 @@ class RuleSet(BaseModel):
     by default the ``partition_expr`` of the asset's metadata."""
     incremental: bool = False
     """Whether answers on the whole of a partitioned asset are put together from what is on record
-    for the partitions that have not been built anew since, so that only the others are read."""
+    for the partitions that have not been built anew since, so that only the others are read. Data
+    that changes without a materialization in Dagster is not noticed."""
 
     # Hidden from type checkers, so that they see the fields as arguments.
     if not TYPE_CHECKING:

@@ -126,12 +126,11 @@ def _bound(point: BacktestPoint, name: str) -> str:
 
 
 def _parameters(typical: Typical) -> str:
-    """Such as "judged by the last 30 runs after 7 runs, 1.5 IQR (soft: 1)"."""
-    learning = plural(typical.learning_period, typical.period_unit.removesuffix("s"))
+    """Such as "judged by the last 30 values after 7 values, 1.5 IQR (soft: 1)"."""
     soft = "" if typical.soft_iqr_factor is None else f" (soft: {typical.soft_iqr_factor:g})"
     least = "" if typical.min_iqr is None else f", an IQR of at least {typical.min_iqr:g}"
     errors = ", without Errors" if typical.exclude_errors else ""
     return (
-        f"judged by {typical.window_words()} after {learning}, {typical.iqr_factor:g} IQR{soft}"
-        f"{least}{errors}"
+        f"judged by {typical.window_words()} after {typical.learning_words()}, "
+        f"{typical.iqr_factor:g} IQR{soft}{least}{errors}"
     )

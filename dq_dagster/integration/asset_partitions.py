@@ -18,6 +18,7 @@ from dq_dagster.integration.dagster_internals import (
     storage_ids,
 )
 from dq_dagster.integration.partition_keys import partition_time
+from dq_dagster.integration.readers import name_of
 from dq_dagster.ruleset import RuleSet, asset_path
 
 PARTITION_EXPR = "partition_expr"
@@ -36,6 +37,8 @@ class AssetPartitions:
     instance: dg.DagsterInstance
     # Whether a definition at hand says that Dagster builds the asset.
     is_buildable: bool
+    # What reads the data.
+    reader: str
 
     @cached_property
     def built(self) -> Mapping[str, int]:
@@ -43,6 +46,14 @@ class AssetPartitions:
         known = set(partition_keys_of(self.definition, self.instance))
         found = storage_ids(self.instance, self.key)
         return {name: number for name, number in found.items() if name in known}
+
+    @property
+    def origin(self) -> str:
+        """Where rows come from and what gives them their partition, as one text."""
+        expression = self.expression
+        if isinstance(expression, Mapping):
+            expression = ", ".join(f"{name}: {sql}" for name, sql in sorted(expression.items()))
+        return f"{self.reader} by {expression}"
 
     @property
     def is_built(self) -> bool:
@@ -102,6 +113,7 @@ def partitions_of(
         getattr(expression, "value", expression),
         context.instance,
         is_built_by_dagster(context, key),
+        name_of(rule_set.reader),
     )
 
 

@@ -79,7 +79,7 @@ class EventLogHistory:
         """What is to be kept of an outcome, for answers that are put together later."""
         if outcome.states is None or self.asset is None:
             return {}
-        return written(outcome.states, self.asset.built, by=self.asset.expression)
+        return written(outcome.states, self.asset.built, origin=self.asset.origin)
 
     def data_of(self, partition: str | None) -> str | None:
         """The state of the data that is judged now."""

@@ -133,6 +133,14 @@ def reader_of(declared: Any) -> Reader:
     )
 
 
+def name_of(declared: Any) -> str:
+    """A text that stays the same as long as a rule set reads its data the same way."""
+    if declared is None or isinstance(declared, Table | Files):
+        return str(declared)
+    named = declared if hasattr(declared, "__qualname__") else type(declared)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
 def _session(context: dg.AssetCheckExecutionContext, key: str) -> Any:
     resource = getattr(context.resources, key)
     return getattr(resource, "spark_session", resource)

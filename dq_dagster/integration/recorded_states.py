@@ -34,14 +34,15 @@ _MOST_EVALUATIONS = 5_000
 # when they are needed.
 _MOST_BYTES = 7_000
 
-_WHOLE, _OF, _AS_OF, _PRINT, _PARTS, _BY = "whole", "of", "as_of", "print", "parts", "by"
+_WHOLE, _OF, _AS_OF, _PRINT, _PARTS = "whole", "of", "as_of", "print", "parts"
+_ORIGIN = "origin"
 
 
-def written(kept: KeptStates, built: Mapping[str, int], *, by: object = None) -> dict[str, Any]:
+def written(kept: KeptStates, built: Mapping[str, int], *, origin: str = "") -> dict[str, Any]:
     """The states behind an outcome as they are recorded; nothing if there are none.
 
-    ``by`` is what gave a row its partition: rows that another expression divides otherwise do not
-    add up with these.
+    ``origin`` is where rows come from and what gives them their partition: those that are read or
+    divided otherwise do not add up with these.
     """
     record: dict[str, Any] = {}
     whole = {key: text for key, state in kept.whole.items() if (text := encode(state)) is not None}
@@ -56,7 +57,7 @@ def written(kept: KeptStates, built: Mapping[str, int], *, by: object = None) ->
     parts = _parts(kept, built, _MOST_BYTES - len(json.dumps(record)))
     if parts:
         record[_PARTS] = parts
-    return {**record, _BY: str(by)} if record else {}
+    return {**record, _ORIGIN: origin} if record else {}
 
 
 def _parts(kept: KeptStates, built: Mapping[str, int], room: int) -> dict[str, Any]:
@@ -129,7 +130,7 @@ class RecordedStates:
                 yield entry.value
 
     def _still_valid(self, record: Mapping[str, Any]) -> Iterator[tuple[str, Block]]:
-        if record.get(_BY) != str(self.asset.expression):
+        if record.get(_ORIGIN) != self.asset.origin:
             return
         yield from self._of_all(record)
         for name, entry in _items(record.get(_PARTS)):

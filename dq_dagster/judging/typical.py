@@ -132,9 +132,15 @@ class Typical:
         return f"typical of {self.window_words()}"
 
     def window_words(self) -> str:
-        if self.period_unit == "days":
-            return f"the last {plural(self.lookback_window, 'day')}"
-        return f"the last {plural(self.lookback_window, 'run')}"
+        return f"the last {plural(self.lookback_window, self._unit)}"
+
+    def learning_words(self) -> str:
+        return plural(self.learning_period, self._unit)
+
+    @property
+    def _unit(self) -> str:
+        # One run may well bring several: one for each partition.
+        return "value" if self.period_unit == "runs" else "day"
 
     def _window(self, points: Sequence[PastValue], at: datetime) -> Sequence[PastValue]:
         if self.period_unit == "runs":
@@ -170,7 +176,7 @@ class Typical:
         details: dict[str, Any] = {
             "unit": self.period_unit,
             "window": self.window_words(),
-            "learning": plural(self.learning_period, self.period_unit.removesuffix("s")),
+            "learning": self.learning_words(),
         }
         if isinstance(found, Unknown):
             return {**details, "unknown": found.reason}

@@ -77,7 +77,7 @@ def test_a_table_of_points_between_their_bounds(tried: Any) -> None:
     assert done.exit_code == 0, done.output
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     assert lines[:3] == [
-        "orders, rows, judged by the last 5 runs after 3 runs, 1.5 IQR",
+        "orders, rows, judged by the last 5 values after 3 values, 1.5 IQR",
         "",
         "record_count",
     ]
@@ -138,7 +138,9 @@ def rules(tmp_path: Path) -> str:
 def test_a_rule_gives_the_parameters_to_start_from(tried: Any, rules: str) -> None:
     done = tried("rows", "--asset", "orders", "--rules", rules, "--soft-iqr-factor", "0.5")
     lines = done.stdout.splitlines()
-    assert lines[0] == "orders, rows, judged by the last 6 runs after 4 runs, 1.5 IQR (soft: 0.5)"
+    assert (
+        lines[0] == "orders, rows, judged by the last 6 values after 4 values, 1.5 IQR (soft: 0.5)"
+    )
     assert lines[-1] == "8 points: 1 Error, 1 Warning, 2 Ok, 4 learning"
 
 

@@ -91,7 +91,7 @@ def history(instance: dg.DagsterInstance, *keys: str) -> EventLogHistory:
         {(rule.name, True): rule.check_name for rule in RULES},
         keys,
     )
-    asset = AssetPartitions(KEY, DAILY, "day", instance, is_buildable=True)
+    asset = AssetPartitions(KEY, DAILY, "day", instance, is_buildable=True, reader="")
     return EventLogHistory(instance, KEY, asked, asset)
 
 

@@ -203,6 +203,22 @@ def test_states_by_another_expression_are_not_merged(spark: SparkSession, tmp_pa
     )
 
 
+def test_states_of_another_reader_are_not_merged(spark: SparkSession, tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path, RULES[:1])
+    warehouse.build("a", [1.0])
+    warehouse.build("b", [2.0, 3.0])
+
+    def without_a(partitions: Any) -> pd.DataFrame:
+        return warehouse.frame([key for key in partitions or "ab" if key != "a"])
+
+    exchanged = warehouse.shop.rule_set.model_copy(update={"reader": without_a})
+    shop = Shop(warehouse.shop.rule_set.asset, exchanged, instance=warehouse.shop.instance)
+    run = shop.check("rows__dataset")
+    assert results(run)["rows__dataset", None].description == (
+        "The number of rows is 2, as expected (at least 1)."
+    )
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_any_sequence_gives_what_a_full_look_gives(
     spark: SparkSession, tmp_path: Path, seed: int

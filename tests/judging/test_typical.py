@@ -209,7 +209,7 @@ def test_what_a_chart_needs_is_in_the_details() -> None:
     assert {name: details[name] for name in ("q1", "q3", "iqr", "points")} == {
         "q1": 20, "q3": 40, "iqr": 20, "points": 5,
     }  # fmt: skip
-    assert (details["window"], details["learning"]) == ("the last 30 runs", "3 runs")
+    assert (details["window"], details["learning"]) == ("the last 30 values", "3 values")
     assert (details["metric"], details["unit"]) == ("column_sum:x", "runs")
     # Of several columns each has its own bounds, and all have the same moment.
     assert details["bounds"] == judgement.bounds

@@ -62,7 +62,7 @@ def test_the_defaults(kind: str) -> None:
     )
     assert (typical.iqr_factor, typical.soft_iqr_factor, typical.min_iqr) == (1.5, None, None)
     assert (typical.exclude_errors, lookback.baseline) == (False, None)
-    assert rule.demand().endswith("is typical of the last 30 runs.")
+    assert rule.demand().endswith("is typical of the last 30 values.")
 
 
 def test_other_rules_look_at_the_present_only() -> None:
