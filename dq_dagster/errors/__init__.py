@@ -1,0 +1,47 @@
+"""Every error this library raises on purpose.
+
+DqError
+├── DeclarationError     rules, rule sets or files that say something that can not work
+├── RuleFailure          one rule can not be answered; it becomes an Error outcome of that rule
+│   ├── Unmeasurable     a metric has no trustworthy value
+│   ├── Misfit           a rule does not fit the table, the column or its type
+│   ├── TooManyParts     the data falls into more parts than can be reported on
+│   └── SparkFailure     Spark raised while measuring
+├── UnreadableData       what was handed over can not be turned into a Spark DataFrame
+├── NotOnRecord          what is asked for was never recorded
+├── Unassignable         rows can not be assigned to the partitions of their asset
+├── JavaNotFound         Spark has no Java to run on
+└── SparkNotStarted      Spark has a Java, but does not start
+"""
+
+from __future__ import annotations
+
+from dq_dagster.errors.base import DqError, did_you_mean
+from dq_dagster.errors.data import NotOnRecord, UnreadableData
+from dq_dagster.errors.declarations import DeclarationError, Problem
+from dq_dagster.errors.machine import JavaNotFound, SparkNotStarted
+from dq_dagster.errors.partitions import Unassignable
+from dq_dagster.errors.rule_failures import (
+    Misfit,
+    RuleFailure,
+    SparkFailure,
+    TooManyParts,
+    Unmeasurable,
+)
+
+__all__ = [
+    "DeclarationError",
+    "DqError",
+    "JavaNotFound",
+    "Misfit",
+    "NotOnRecord",
+    "Problem",
+    "RuleFailure",
+    "SparkFailure",
+    "SparkNotStarted",
+    "TooManyParts",
+    "Unassignable",
+    "Unmeasurable",
+    "UnreadableData",
+    "did_you_mean",
+]

@@ -1,0 +1,25 @@
+"""The base of all errors, and what helps to word them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class DqError(Exception):
+    """The base of all errors raised on purpose: `except DqError` catches them all."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a sentence that names the nearest known word, or nothing."""
+    # Lower case on both sides: most slips are in the case of letters.
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
+    return f" Did you mean '{names[near[0]]}'?" if near else ""
+
+
+def near_or_all(word: str, known: Sequence[str]) -> str:
+    """The nearest known word, or else all that are known."""
+    more = f" and {len(known) - 20:,} more" if len(known) > 20 else ""
+    listed = f" There is: {', '.join(known[:20])}{more}." if known else ""
+    return did_you_mean(word, known) or listed

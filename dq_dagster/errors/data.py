@@ -1,0 +1,65 @@
+"""Data and records that are not there, or not as they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dq_dagster.errors.base import DqError, near_or_all
+
+
+class UnreadableData(DqError):
+    """What was handed over can not be turned into a Spark DataFrame."""
+
+    @classmethod
+    def no_partition(cls, asset: str, keys: Sequence[str], place: str) -> UnreadableData:
+        if not keys:
+            return cls(f"No partition of asset '{asset}' is stored at '{place}' yet.")
+        if len(keys) == 1:
+            which = f"Partition '{keys[0]}' of asset '{asset}' is not stored"
+        else:
+            shown = ", ".join(f"'{key}'" for key in keys[:3]) + (", ..." if keys[3:] else "")
+            which = f"None of the {len(keys):,} partitions ({shown}) of asset '{asset}' is stored"
+        return cls(f"{which} at '{place}': materialize it first.")
+
+    @classmethod
+    def changed_type(
+        cls, column: str, one: tuple[str, str], other: tuple[str, str]
+    ) -> UnreadableData:
+        return cls(
+            f"Column '{column}' is of type {one[0]} in partition '{one[1]}', but of type "
+            f"{other[0]} in partition '{other[1]}': bring both to one type, and materialize one "
+            "of them again."
+        )
+
+    @classmethod
+    def nothing_built(cls, asset: str) -> UnreadableData:
+        return cls(f"No partition of asset '{asset}' has been materialized yet.")
+
+
+class NotOnRecord(DqError):
+    """Nothing was recorded of what is asked for."""
+
+    @classmethod
+    def number(cls, key: str, known: Sequence[str]) -> NotOnRecord:
+        return cls(f"No number of '{key}' is on record.{near_or_all(key, known)}")
+
+    @classmethod
+    def numbers(cls, check: str, evaluations: int, known: Sequence[str]) -> NotOnRecord:
+        there = f" On record is: {', '.join(known[:20])}." if known else ""
+        return cls(
+            f"The evaluations of check '{check}', {evaluations:,} in all, recorded no number that "
+            f"the rule could judge.{there}"
+        )
+
+    @classmethod
+    def partition(cls, key: str, known: Sequence[str]) -> NotOnRecord:
+        return cls(f"Partition '{key}' has no number on record.{near_or_all(key, known)}")
+
+    @classmethod
+    def check(cls, check: str, asset: str, known: Sequence[str]) -> NotOnRecord:
+        hint = near_or_all(check, known)
+        return cls(f"Nothing is on record for check '{check}' of asset '{asset}'.{hint}")
+
+    @classmethod
+    def asset(cls, asset: str, known: Sequence[str]) -> NotOnRecord:
+        return cls(f"No check of asset '{asset}' is on record.{near_or_all(asset, known)}")
