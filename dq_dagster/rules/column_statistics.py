@@ -3,48 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.ranges import Range
 from dq_dagster.judging.wording import listing
-from dq_dagster.metrics.estimates import MEDIAN_ERROR, MedianEstimate
-from dq_dagster.metrics.median import ColumnMedian
 from dq_dagster.metrics.metric import (
     ColumnAvg,
     ColumnMax,
-    ColumnMetric,
     ColumnMin,
     ColumnStddev,
     ColumnSum,
-    Metric,
 )
-from dq_dagster.rules.column_rule import ColumnRule
+from dq_dagster.rules.column_statistic_rule import ColumnStatisticRule, MedianRule
 from dq_dagster.rules.expected_range import NumberRange, ValueRange
-from dq_dagster.rules.fields import QualityDimension
-
-
-class ColumnStatisticRule(ColumnRule):
-    """A statistic of each column's non-empty values is judged."""
-
-    quality_dimension: QualityDimension = "accuracy"
-    """Which quality the rule speaks of."""
-
-    metric: ClassVar[type[ColumnMetric | ColumnMedian]]
-    statistic: ClassVar[str]
-
-    def column_metrics(self, column: str) -> tuple[Metric, ...]:
-        return (self.measure(column), self.values_in(column))
-
-    def measure(self, column: str) -> Metric:
-        """What has to be measured for the statistic."""
-        return self.metric(column, self.blank_is_empty, where=self.where)
-
-    def what(self, column: str) -> str:
-        """What messages call the statistic."""
-        return f"The {self.statistic} of '{column}'"
 
 
 class _StatisticInRange(ColumnStatisticRule):
@@ -137,7 +110,7 @@ class ColumnSumInRange(NumberRange, _StatisticInRange):
     statistic = "sum"
 
 
-class ColumnMedianInRange(NumberRange, _StatisticInRange):
+class ColumnMedianInRange(MedianRule, NumberRange, _StatisticInRange):
     """The exact median of each column is within the bounds.
 
     The median is the middle value, or the mean of the two middle ones.
@@ -153,21 +126,6 @@ class ColumnMedianInRange(NumberRange, _StatisticInRange):
     """
 
     type: Literal["column_median_in_range"] = "column_median_in_range"
-    approximate: bool = False
-    """Whether a sketch may answer: in the shared pass, hence cheaper, with a value whose rank is
-    within 0.01 % of the middle one's."""
-
-    metric = ColumnMedian
-    statistic = "median"
-
-    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        judgement = super().judge_column(column, evidence)
-        return with_median_error(judgement) if self.approximate else judgement
-
-    def measure(self, column: str) -> Metric:
-        if self.approximate:
-            return MedianEstimate(column, where=self.where)
-        return super().measure(column)
 
 
 class ColumnStddevInRange(NumberRange, _StatisticInRange):
@@ -187,10 +145,3 @@ class ColumnStddevInRange(NumberRange, _StatisticInRange):
     type: Literal["column_stddev_in_range"] = "column_stddev_in_range"
     metric = ColumnStddev
     statistic = "standard deviation"
-
-
-def with_median_error(judgement: Judgement) -> Judgement:
-    """The same verdict, saying that a sketch answered and how far off it may be."""
-    message = f"{judgement.message} Approximate: its rank is right within {MEDIAN_ERROR:.2%}."
-    details = {**judgement.details, "approximate": MEDIAN_ERROR}
-    return replace(judgement, message=message, details=details)

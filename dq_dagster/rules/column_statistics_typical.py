@@ -7,18 +7,15 @@ from typing import Literal
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import listing
-from dq_dagster.metrics.estimates import MedianEstimate
-from dq_dagster.metrics.median import ColumnMedian
 from dq_dagster.metrics.metric import (
     ColumnAvg,
     ColumnMax,
     ColumnMin,
     ColumnStddev,
     ColumnSum,
-    Metric,
 )
 from dq_dagster.rules.change_detection import ChangeDetection
-from dq_dagster.rules.column_statistics import ColumnStatisticRule, with_median_error
+from dq_dagster.rules.column_statistic_rule import ColumnStatisticRule, MedianRule
 
 
 class _StatisticTypical(ChangeDetection, ColumnStatisticRule):
@@ -113,7 +110,7 @@ class ColumnSumTypical(_StatisticTypical):
     statistic = "sum"
 
 
-class ColumnMedianTypical(_StatisticTypical):
+class ColumnMedianTypical(MedianRule, _StatisticTypical):
     """The exact median of each column is typical of its past.
 
     Observed: the median.
@@ -126,21 +123,6 @@ class ColumnMedianTypical(_StatisticTypical):
     """
 
     type: Literal["column_median_typical"] = "column_median_typical"
-    approximate: bool = False
-    """Whether a sketch may answer: in the shared pass, hence cheaper, with a value whose rank is
-    within 0.01 % of the middle one's."""
-
-    metric = ColumnMedian
-    statistic = "median"
-
-    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        judgement = super().judge_column(column, evidence)
-        return with_median_error(judgement) if self.approximate else judgement
-
-    def measure(self, column: str) -> Metric:
-        if self.approximate:
-            return MedianEstimate(column, where=self.where)
-        return super().measure(column)
 
 
 class ColumnStddevTypical(_StatisticTypical):

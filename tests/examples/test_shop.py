@@ -16,7 +16,7 @@ from rich.console import Console
 
 import dq_dagster as dq
 from definitions import defs
-from dq_dagster.rules.column_statistics import ColumnStatisticRule
+from dq_dagster.rules.column_statistic_rule import ColumnStatisticRule
 from examples.shop import demo, rules
 from tests.examples.shop_run import DEFECTS as ALL_DEFECTS
 from tests.examples.shop_run import Defect, ShopRun, io_manager, resources
@@ -207,7 +207,7 @@ def test_the_demo_ends_with_a_table(shop: ShopRun) -> None:
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) <= 120
     assert text.split()[:5] == ["asset", "check", "status", "observed", "message"]
-    assert "47 checks: 11 Error, 10 Warning, 1 Empty, 23 Ok, 2 NotComputed" in text
+    assert "48 checks: 11 Error, 10 Warning, 1 Empty, 24 Ok, 2 NotComputed" in text
     assert "Not run: settlements was not built." in text
     assert "payments.never_more_than_ordered is a blocking rule, and it is broken" in text
     assert "./dev ui" in text
