@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from dq_dagster.spark.columns import Table
 
+Cuts = tuple[Cut, ...]
 States = dict[Metric, Measured]
 _Task = TypeVar("_Task")
 _Key = TypeVar("_Key")
@@ -39,17 +41,50 @@ _Key = TypeVar("_Key")
 
 def run(step: Pass, frame: DataFrame, table: Table, division: Division = UNSLICED) -> States:
     """The states of a pass's metrics, with a RuleFailure for each that could not be measured."""
-    answer = _RUNNERS[step.kind]
-    cuts = division.usable(step.cuts)
+
+    def answer(cuts: Cuts) -> States:
+        return _RUNNERS[step.kind](step.metrics, Parts.of(frame, cuts, division), table)
+
     with without_quoting_rows():
         try:
-            return answer(step.metrics, Parts.of(frame, cuts, division), table)
+            return _by_cuts(answer, division.usable(step.cuts))
         except TooManyParts as failure:
-            fewer = tuple(dict.fromkeys(cut for cut in cuts if cut.dimension is None))
-            coarse = fewer or (Cut(cuts[0].partitioned),)
-            if coarse == cuts:
-                return {metric: Measured.failed(metric, failure) for metric in step.metrics}
-            return answer(step.metrics, Parts.of(frame, coarse, division), table)
+            return {metric: Measured.failed(metric, failure) for metric in step.metrics}
+
+
+def _by_cuts(answer: Callable[[Cuts], States], cuts: Cuts) -> States:
+    """All cuts at once; if they make too many parts, each alone, without those that still do.
+
+    A dimension with too many groups is left out by itself: others keep theirs.
+    """
+    try:
+        return answer(cuts)
+    except TooManyParts:
+        grouped = [cut for cut in cuts if cut.dimension is not None]
+        if not grouped:
+            raise
+    plain = tuple(cut for cut in cuts if cut.dimension is None)
+    found = [answer(plain)] if plain else []
+    for cut in grouped if len(cuts) > 1 else ():
+        with suppress(TooManyParts):
+            found.append(answer((cut,)))
+    return _joined(found or [answer((Cut(grouped[0].partitioned),))])
+
+
+def _joined(looks: Sequence[States]) -> States:
+    """What several looks by different cuts found, as if it had been one."""
+    return {metric: _of_all_cuts([found[metric] for found in looks]) for metric in looks[0]}
+
+
+def _of_all_cuts(looks: Sequence[Measured]) -> Measured:
+    for found in looks:
+        if not found.cuts:
+            # It failed, or is the same for every part.
+            return found
+    first = looks[0]
+    states = {part: state for found in looks for part, state in found.states.items()}
+    cuts = tuple(cut for found in looks for cut in found.cuts)
+    return Measured(first.metric, states, cuts, first.nothing)
 
 
 def _aggregate(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
