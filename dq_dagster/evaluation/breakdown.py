@@ -19,13 +19,15 @@ from dq_dagster.judging.impact import impact
 from dq_dagster.judging.status import Status
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.slices import Cut, Slice
+from dq_dagster.plan import passes_for
 from dq_dagster.rules.rule import Rule
 
 OTHERS = "Others"
 # The numbers of so many groups are kept for later, the largest first.
 _MOST_GROUPS = 300
 _NO_COMMON_PAST = "Nothing to judge: together these groups have no past of their own."
-Rest = Callable[[Rule, Sequence[Slice]], Evidence]
+# From the groups that are listed, to what is left of each slice without them.
+Rest = Callable[[Sequence[Slice]], Mapping[Slice, Evidence]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +66,87 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class Ranked:
+    """The groups of a slice by one dimension: the weightiest are listed, the others are not."""
+
+    groups: Mapping[Slice, Group]
+    listed: Sequence[Slice]
+    others: Sequence[Slice]
+
+    @classmethod
+    def of(cls, groups: Mapping[Slice, Group], *, top: int) -> Ranked:
+        ranked = sorted(groups, key=lambda part: (-groups[part].impact, -groups[part].rows))
+        return cls(groups, ranked[:top], ranked[top:])
+
+    def numbers(self) -> dict[str, Mapping[str, int | float]]:
+        largest = sorted(self.groups.items(), key=lambda item: -item[1].rows)[:_MOST_GROUPS]
+        return {group_key(part.group): group.outcome.metrics for part, group in largest}
+
+
+@dataclass(frozen=True, slots=True)
 class Breakdown:
-    """For each dimension the groups to show, or what is wrong, and the numbers of its groups."""
+    """For each dimension the groups of one slice, or what is wrong."""
 
-    tables: dict[str, Any]
-    metrics: dict[str, dict[str, Mapping[str, int | float]]]
+    dimensions: Mapping[str, Ranked | RuleFailure]
+
+    @property
+    def metrics(self) -> dict[str, dict[str, Mapping[str, int | float]]]:
+        """The numbers of the groups, by dimension."""
+        found = self.dimensions.items()
+        return {name: one.numbers() for name, one in found if isinstance(one, Ranked)}
 
 
-def breakdown(
-    rule: Rule, found: Measurements, base: Slice, rest: Rest, past: LookingBack
-) -> Breakdown:
-    """For each dimension the groups with most impact and the others together, or what is wrong.
-
-    ``rest`` answers for the rows outside some groups where that can not be put together.
-    """
-    result = Breakdown({}, {})
-    for dimension in rule.dimensions:
+def breakdown(rule: Rule, found: Measurements, base: Slice, past: LookingBack) -> Breakdown:
+    """The groups of a slice by each dimension of the rule."""
+    dimensions: dict[str, Ranked | RuleFailure] = {}
+    for name in rule.dimensions:
         try:
-            parts = _parts(rule, found, base, dimension)
+            parts = _parts(rule, found, base, name)
             groups = {part: _group_of(rule, found, part, past) for part in parts}
-            listed = _listed(rule, found, groups, rest)
         except RuleFailure as failure:
-            result.tables[dimension] = str(failure)
+            dimensions[name] = failure
         else:
-            result.tables[dimension] = [group.record() for group in listed]
-            result.metrics[dimension] = _numbers(groups)
-    return result
+            dimensions[name] = Ranked.of(groups, top=rule.top_dimensions)
+    return Breakdown(dimensions)
+
+
+def tables(
+    rule: Rule, found: Measurements, slices: Mapping[Slice, Breakdown], rest: Rest
+) -> dict[Slice, dict[str, Any]]:
+    """For each slice and dimension the groups to show and the others together, or what is wrong.
+
+    ``rest`` is asked about the others where that can not be put together: once a dimension, for
+    all slices, since it looks at the data anew.
+    """
+    shown: dict[Slice, dict[str, Any]] = {base: {} for base in slices}
+    for dimension in rule.dimensions:
+        by_slice = {base: one.dimensions[dimension] for base, one in slices.items()}
+        ranked = {base: one for base, one in by_slice.items() if isinstance(one, Ranked)}
+        others = _evidence_of_others(rule, found, ranked, rest)
+        for base, one in by_slice.items():
+            shown[base][dimension] = (
+                _table(rule, one, others.get(base)) if isinstance(one, Ranked) else str(one)
+            )
+    return shown
+
+
+def _evidence_of_others(
+    rule: Rule, found: Measurements, slices: Mapping[Slice, Ranked], rest: Rest
+) -> Mapping[Slice, Evidence]:
+    cut_off = {base: ranked for base, ranked in slices.items() if ranked.others}
+    if all(getattr(metric, "mergeable", False) for metric in rule.metrics()):
+        return {b: found.evidence_of_all(rule, ranked.others) for b, ranked in cut_off.items()}
+    return rest([part for ranked in cut_off.values() for part in ranked.listed])
+
+
+def _table(rule: Rule, ranked: Ranked, others: Evidence | None) -> list[dict[str, Any]] | str:
+    shown = [ranked.groups[part] for part in ranked.listed]
+    if others is not None:
+        try:
+            shown.append(_group(rule, others, OTHERS, groups=len(ranked.others)))
+        except RuleFailure as failure:
+            return str(failure)
+    return [group.record() for group in shown]
 
 
 def groups_in(rule: Rule, found: Measurements, base: Slice) -> Iterator[Slice]:
@@ -106,21 +163,14 @@ def _parts(rule: Rule, found: Measurements, base: Slice, dimension: str) -> list
     if not found.counted(rule, cut):
         raise TooManyParts.by([dimension])
     if not found.divided(rule, cut):
-        raise Misfit.no_groups(rule.type)
+        raise TooManyParts.by([dimension]) if _planned(rule, cut) else Misfit.no_groups(rule.type)
     return [part for part in found.groups(rule, cut) if part.partition == base.partition]
 
 
-def _listed(
-    rule: Rule, found: Measurements, groups: Mapping[Slice, Group], rest: Rest
-) -> list[Group]:
-    ranked = sorted(groups, key=lambda part: (-groups[part].impact, -groups[part].rows))
-    listed, others = ranked[: rule.top_dimensions], ranked[rule.top_dimensions :]
-    shown = [groups[part] for part in listed]
-    if others:
-        mergeable = all(getattr(metric, "mergeable", False) for metric in rule.metrics())
-        evidence = found.evidence_of_all(rule, others) if mergeable else rest(rule, listed)
-        shown.append(_group(rule, evidence, OTHERS, groups=len(others)))
-    return shown
+def _planned(rule: Rule, cut: Cut) -> bool:
+    """Whether it was tried to measure all that the rule needs for the parts of that cut."""
+    passes = passes_for(dict.fromkeys(rule.metrics(), (cut,)))
+    return all(cut in step.cuts for step in passes)
 
 
 def _group_of(rule: Rule, found: Measurements, part: Slice, past: LookingBack) -> Group:
@@ -134,8 +184,3 @@ def _group(rule: Rule, evidence: Evidence, name: str | None, *, groups: int = 1)
         judgement = replace(judgement, message=_NO_COMMON_PAST)
     outcome = Outcome.of(rule, judgement, metrics=numbers(rule, evidence))
     return Group(name, outcome, rows, groups)
-
-
-def _numbers(groups: Mapping[Slice, Group]) -> dict[str, Mapping[str, int | float]]:
-    largest = sorted(groups.items(), key=lambda item: -item[1].rows)[:_MOST_GROUPS]
-    return {group_key(part.group): group.outcome.metrics for part, group in largest}

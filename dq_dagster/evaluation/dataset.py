@@ -72,15 +72,22 @@ class Dataset:
         return replace(self, frame=self.frame.where(f"{self.division.partition} IN ({keys})"))
 
     def without(self, groups: Sequence[Slice]) -> Dataset:
-        """The rows outside these groups, which are of one dimension and one partition."""
-        first = groups[0]
-        kept = self if first.partition is None else self.only([first.partition])
-        key = self.division.dimensions[str(first.dimension)]
-        named = ", ".join(text(part.group) for part in groups if part.group is not None)
-        other = f"coalesce({key} NOT IN ({named}), true)" if named else "true"
-        if any(part.group is None for part in groups):
-            other = f"{other} AND {key} IS NOT NULL"
-        return replace(kept, frame=kept.frame.where(other))
+        """The rows outside these groups, which are of one dimension.
+
+        Groups of partitions leave what their partitions have beside them, groups of the whole
+        dataset what there is beside them anywhere.
+        """
+        partitions = dict.fromkeys(part.partition for part in groups if part.partition is not None)
+        kept = self.only(list(partitions)) if partitions else self
+        partition = self.division.partition if partitions else text("")
+        key = self.division.dimensions[str(groups[0].dimension)]
+        # NULL is a group as well: by a flag, it is compared like the others.
+        row = f"({partition}, {key} IS NULL, coalesce({key}, ''))"
+        listed = ", ".join(
+            f"({text(part.partition or '')}, {part.group is None}, {text(part.group or '')})"
+            for part in groups
+        )
+        return replace(kept, frame=kept.frame.where(f"{row} NOT IN ({listed})"))
 
 
 def _with_rows(rows: Measured) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dq_dagster.errors import DeclarationError
-from dq_dagster.evaluation.breakdown import breakdown, groups_in
+from dq_dagster.evaluation.breakdown import Breakdown, breakdown, groups_in, tables
 from dq_dagster.evaluation.given_history import Given, history_of
 from dq_dagster.evaluation.history import History
 from dq_dagster.evaluation.looking_back import NO_PAST, LookingBack, look_back
@@ -19,7 +19,7 @@ from dq_dagster.evaluation.reuse import Reuse
 from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.metrics.metric import RecordCount
-from dq_dagster.metrics.slices import WHOLE, Slice
+from dq_dagster.metrics.slices import WHOLE, Cut, Slice
 from dq_dagster.plan import Plan, make_plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
@@ -146,29 +146,48 @@ def _outcomes(
         groups = [group for part in parts for group in groups_in(rule, found, part)]
         past = look_back(rule, rule.lookback, [*parts, *groups], history, now=found.now)
     judged_parts: dict[Slice, Outcome] = {}
+    by_group: dict[Slice, Breakdown] = {}
     for part in past.in_order(parts):
-        judged_parts[part] = _outcome(rule, part, found, dataset, past)
+        by_group[part] = breakdown(rule, found, part, past)
+        judged_parts[part] = _outcome(rule, part, found, by_group[part], past)
         past.note(judged_parts[part])
+    if rule.dimensions:
+        shown = tables(rule, found, by_group, lambda listed: _rests(rule, listed, dataset))
+        return [_with_groups(judged_parts[part], shown[part]) for part in parts]
     return [judged_parts[part] for part in parts]
 
 
 def _outcome(
-    rule: Rule, part: Slice, found: Measurements, dataset: Dataset, past: LookingBack
+    rule: Rule, part: Slice, found: Measurements, by_group: Breakdown, past: LookingBack
 ) -> Outcome:
     evidence = past.add_to(found.evidence(rule, part), part)
     judgement = judged(rule, evidence)
     outcome = Outcome.of(rule, judgement, partition=part.partition, metrics=numbers(rule, evidence))
-    if not rule.dimensions:
-        return outcome
-    by_group = breakdown(rule, found, part, lambda one, some: _rest(one, some, dataset), past)
-    details = {**outcome.details, "dimensions": by_group.tables}
-    return replace(outcome, details=details, group_metrics=by_group.metrics)
+    return replace(outcome, group_metrics=by_group.metrics)
 
 
-def _rest(rule: Rule, groups: Sequence[Slice], dataset: Dataset) -> Evidence:
-    """The evidence on the rows outside these groups, measured anew."""
-    alone = rule.model_copy(update={"dimensions": ()})
+def _with_groups(outcome: Outcome, shown: Mapping[str, Any]) -> Outcome:
+    return replace(outcome, details={**outcome.details, "dimensions": shown})
+
+
+def _rests(rule: Rule, groups: Sequence[Slice], dataset: Dataset) -> dict[Slice, Evidence]:
+    """The evidence on the rows outside these groups, measured anew for each slice they are of.
+
+    That is one look for all partitions, however many they are, and one for the whole dataset.
+    """
+    alone = rule.model_copy(update={"dimensions": (), "scope": "partitions"})
     rows = RecordCount(where=rule.where)
-    found = dataset.without(groups).measure(make_plan([alone], also=[rows]))
-    evidence = found.evidence(alone, WHOLE)
-    return replace(evidence, values={**evidence.values, rows: found.metrics[rows].value()})
+    rests: dict[Slice, Evidence] = {}
+    for partitioned in (True, False):
+        some = [part for part in groups if part.cut.partitioned is partitioned]
+        if not some:
+            continue
+        bases = dict.fromkeys(part.within(Cut(partitioned)) for part in some)
+        plan = make_plan([alone], partitioned=partitioned, also=[rows])
+        names = [base.partition for base in bases if base.partition is not None]
+        found = dataset.without(some).measure(plan, names)
+        for base in bases:
+            evidence = found.evidence(alone, base)
+            values = {**evidence.values, rows: found.metrics[rows].value(base)}
+            rests[base] = replace(evidence, values=values)
+    return rests
