@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from dq_dagster.errors import RuleFailure
 from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import RecordCount
@@ -61,7 +62,7 @@ class Dataset:
         for step in plan.passes:
             found |= run(step, self.frame, self.table, division)
             if plan.partitioned and keys is None and RecordCount() in found:
-                keys = _with_rows(found[RecordCount()])
+                keys = partitions_with_rows(found[RecordCount()])
                 division = replace(division, partitions=keys)
         zone = session_zone(self.frame.sparkSession)
         return Measurements(found, zone, self.table.now, keys or (), division.problems)
@@ -70,6 +71,13 @@ class Dataset:
         """The rows of these partitions."""
         keys = ", ".join(map(text, partitions)) or "NULL"
         return replace(self, frame=self.frame.where(f"{self.division.partition} IN ({keys})"))
+
+    def except_for(self, partitions: Sequence[str]) -> Dataset:
+        """The rows outside these partitions."""
+        keys = ", ".join(map(text, partitions))
+        if not keys:
+            return self
+        return replace(self, frame=self.frame.where(f"{self.division.partition} NOT IN ({keys})"))
 
     def without(self, groups: Sequence[Slice]) -> Dataset:
         """The rows outside these groups, which are of one dimension.
@@ -90,6 +98,8 @@ class Dataset:
         return replace(kept, frame=kept.frame.where(f"{row} NOT IN ({listed})"))
 
 
-def _with_rows(rows: Measured) -> tuple[str, ...]:
-    """The partitions that occur."""
+def partitions_with_rows(rows: Measured) -> tuple[str, ...]:
+    """The partitions that occur; raises if nobody can tell, for then there is nothing to judge."""
+    if isinstance(rows.nothing, RuleFailure):
+        raise rows.nothing
     return tuple(sorted(str(part.partition) for part in rows.slices(Cut(partitioned=True))))

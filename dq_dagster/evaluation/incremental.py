@@ -29,23 +29,40 @@ def look(source: Source, plan: Plan, partitions: Sequence[str] | None, reuse: Re
 
     ``partitions`` are those that are judged by themselves, None for all.
     """
+    settled = None
+    dataset = None
     if partitions is not None and all(rule.scope == "partitions" for rule in plan.rules):
-        return _plain_look(source.only(partitions), plan, partitions, reuse)
-    settled = None if reuse is None else _settle(source, plan, partitions, reuse)
+        if reuse is not None and source.is_divided:
+            dataset = source.beside(partitions, reuse.partitions)
+        else:
+            dataset = source.only(partitions)
+    elif reuse is not None:
+        settled = _settle(source, plan, partitions, reuse)
     if reuse is None or settled is None:
-        return _plain_look(source.whole, plan, partitions, reuse)
+        return _plain_look(source, dataset or source.whole, plan, partitions, reuse)
     return _divided_look(source, plan, settled, reuse)
 
 
 def _plain_look(
-    dataset: Dataset, plan: Plan, partitions: Sequence[str] | None, reuse: Reuse | None
+    source: Source,
+    dataset: Dataset,
+    plan: Plan,
+    partitions: Sequence[str] | None,
+    reuse: Reuse | None,
 ) -> Look:
     """One that takes nothing from the record."""
     found = dataset.measure(plan, partitions)
     if reuse is None:
         return Look(plan, dataset, found)
-    keys = _keys(dataset, plan.metrics)
-    return Look(plan, dataset, found, reuse.partitions, reuse.partitions, keys=keys)
+    return Look(
+        plan,
+        dataset,
+        found,
+        reuse.partitions,
+        reuse.partitions,
+        keys=_keys(dataset, plan.metrics),
+        is_divided=source.is_divided,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +75,8 @@ class _Settled:
     dataset: Dataset
     blocks: Blocks
     keys: Mapping[Metric, str]
+    # Whether there may be rows to read: those of the scan, or some that belong to no partition.
+    is_read: bool
 
 
 def _judged(plan: Plan, partitions: Sequence[str] | None, reuse: Reuse) -> tuple[str, ...]:
@@ -78,8 +97,9 @@ def _settle(
     for _ in range(_MOST_ROUNDS):
         if not reuse.partitions or set(scan) >= set(reuse.partitions):
             return None
+        is_read = bool(scan) or not source.is_divided
         # Where nothing is to be read, any partition tells what columns there are.
-        dataset = source.only(scan or reuse.partitions[-1:])
+        dataset = source.beside(scan if is_read else reuse.partitions[-1:], reuse.partitions)
         keys = _keys(dataset, wanted)
         blocks = _blocks(kept, keys, reuse)
         missing = {
@@ -89,7 +109,7 @@ def _settle(
         }
         wider = _united(scan, [name for name in reuse.partitions if name in missing])
         if wider == scan:
-            return _Settled(wanted, judged, scan, dataset, blocks, keys)
+            return _Settled(wanted, judged, scan, dataset, blocks, keys, is_read)
         scan = wider
     return None
 
@@ -137,6 +157,7 @@ def _divided_look(source: Source, plan: Plan, settled: _Settled, reuse: Reuse) -
         settled.scan,
         settled.blocks,
         keys,
+        source.is_divided,
     )
 
 
@@ -154,7 +175,7 @@ def _divided(settled: _Settled) -> tuple[Wanted, Wanted]:
     if any(isinstance(metric, RowMetric) and metric.mergeable for metric in rest):
         # As it is where nothing is on record.
         rest = by_partition(rest)
-    return (new if settled.scan else {}), rest
+    return (new if settled.is_read else {}), rest
 
 
 def _of_schema(metric: Metric) -> bool:
@@ -170,7 +191,11 @@ def _merged(found: Measurements, settled: _Settled, reuse: Reuse) -> Measurement
     together = {}
     for metric, blocks in settled.blocks.items():
         on_record = partitions_in(blocks)
-        new = [Slice(name) for name in reuse.partitions if name not in on_record]
+        measured = found.metrics.get(metric)
+        # Also rows of other partitions, and of none: they are part of the whole.
+        there = [] if measured is None else measured.slices(_BY_PARTITION)
+        named = map(Slice, reuse.partitions)
+        new = [p for p in dict.fromkeys([*there, *named]) if p.partition not in on_record]
         states = [block.state for block in blocks]
-        together[metric] = Measured.of_new_and_old(metric, found.metrics.get(metric), new, states)
+        together[metric] = Measured.of_new_and_old(metric, measured, new, states)
     return replace(found, metrics={**found.metrics, **together})

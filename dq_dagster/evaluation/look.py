@@ -25,7 +25,8 @@ class Look:
 
     ``partitions`` make up the dataset. ``recorded`` are the blocks that some metrics took from the
     record, ``scanned`` the partitions that were read beside them; ``keys`` are those that states
-    are kept under. All of these are empty where nothing is to be kept.
+    are kept under. All of these are empty where nothing is to be kept. ``is_divided`` says that
+    rows which belong to no partition are only read together with those they are stored with.
     """
 
     plan: Plan
@@ -35,6 +36,7 @@ class Look:
     scanned: tuple[str, ...] = ()
     recorded: Mapping[Metric, tuple[Block, ...]] = field(default_factory=dict)
     keys: Mapping[Metric, str] = field(default_factory=dict)
+    is_divided: bool = False
 
     def told(self, outcome: Outcome) -> Outcome:
         """The outcome with the states behind it, and how much of it comes from the record."""
@@ -68,12 +70,16 @@ class Look:
             if metric not in self.keys or measured is None or not measured.covers(_BY_PARTITION):
                 continue
             key = self.keys[metric]
+            is_whole = self._is_whole(measured)
+            if self.is_divided and not is_whole:
+                # Who takes a partition from the record would miss the rows beside it.
+                continue
             if outcome.partition is not None:
                 parts[key] = _of_partitions(measured, (outcome.partition,))
                 continue
             parts[key] = _of_partitions(measured, self._scanned_for(metric))
             state = measured.by_part(UNDIVIDED).get(WHOLE, measured.nothing)
-            if isinstance(state, State) and self._is_whole(measured):
+            if isinstance(state, State) and is_whole:
                 whole[key] = state
         return KeptStates(
             self.partitions, whole, {key: some for key, some in parts.items() if some}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -36,6 +36,17 @@ class Source:
             return self.whole.only(partitions)
         # Whatever a reader brings along: other rows do not belong here.
         return self._open(self.data(tuple(partitions))).only(partitions)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether rows that belong to no partition come with the one they are stored in."""
+        return callable(self.data)
+
+    def beside(self, partitions: Sequence[str], others: Collection[str]) -> Dataset:
+        """The rows of these partitions, and any that belong to none: all but those of others."""
+        unread = [name for name in others if name not in set(partitions)]
+        read = self._open(self.data(tuple(partitions))) if callable(self.data) else self.whole
+        return read.except_for(unread)
 
     def _open(self, data: Any) -> Dataset:
         return Dataset.of(

@@ -17,9 +17,18 @@ def told(error: Exception, asset: str) -> DqError:
         return told(error.__cause__, asset)
     if isinstance(error, DqError):
         return error
-    text = _first_line(str(error))
+    text = _first_line(_text(error))
     reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return UnreadableData(f"The data of asset '{asset}' could not be read ({reason}).")
+
+
+def _text(error: Exception) -> str:
+    """What the error says, but for what Spark says while it computes: that may quote row values."""
+    from pyspark.errors import AnalysisException, PySparkException
+
+    if isinstance(error, PySparkException) and not isinstance(error, AnalysisException):
+        return error.getCondition() or ""
+    return str(error)
 
 
 def _first_line(text: str) -> str:

@@ -42,6 +42,9 @@ class Measured:
         """
         base = cls(metric, {}, ()) if measured is None else measured
         states = [base.by_part(part.cut).get(part, base.nothing) for part in new]
+        if measured is not None:
+            # If it could not be measured, no partition is needed to say so.
+            states.append(base.nothing)
         whole = {WHOLE: reduce(_merge, [*states, *old])}
         return cls(metric, base.states, (Cut(partitioned=True),), base.nothing, {UNDIVIDED: whole})
 

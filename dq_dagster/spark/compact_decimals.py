@@ -30,4 +30,4 @@ def compact(value: Decimal, kind: T.DataType) -> str | None:
     digits = -int(value.normalize().as_tuple().exponent)
     if digits > min(kind.scale, _INTERVAL_SCALE) or abs(value) >= _INTERVAL_LIMIT:
         return None
-    return f"CAST(INTERVAL '{value:f}' SECOND AS {target})"
+    return f"CAST(INTERVAL '{value.normalize():f}' SECOND AS {target})"

@@ -15,7 +15,7 @@ from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.metrics.conditions import RowBreaks
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import ConditionCount, RecordCount, RowMetric
-from dq_dagster.metrics.slices import UNDIVIDED, WHOLE
+from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Slice
 from dq_dagster.spark.aggregates import Aggregates, aggregates
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.failures import told
@@ -56,8 +56,15 @@ def measure(parts: Parts, metrics: Sequence[RowMetric], table: Table) -> States:
     if apart is None:
         return measured | _run(parts, answerable)
     rows = replace(parts, frame=parts.frame.where(apart.condition))
-    few = {metric: answerable.pop(metric) for metric in apart.metrics}
-    return measured | _run(parts, answerable) | _run(rows, few)
+    few = {metric: need for metric, need in answerable.items() if metric in apart.metrics}
+    try:
+        measured |= _collect(rows, Query.of(few))
+    except TooManyParts:
+        raise
+    except Exception:  # noqa: BLE001 (a column that can not be read: each is told on its own)
+        return measured | _run(parts, answerable)
+    rest = {metric: need for metric, need in answerable.items() if metric not in few}
+    return measured | _run(parts, rest)
 
 
 def _apart(frame: DataFrame, needs: Needs, table: Table) -> Apart | None:
@@ -149,8 +156,8 @@ def _convicted(parts: Parts, needs: Needs, error: Exception) -> States:
     """What raises on one part of the data may have an answer on the others."""
     if parts.cuts == (UNDIVIDED,):
         return _failed(needs, error)
-    slices = list(parts.aggregate(["count(1) AS n"]))
-    if len(slices) > _MOST_ALONE:
+    slices = _parts_with_rows(parts)
+    if slices is None or len(slices) > _MOST_ALONE:
         return _failed(needs, error)
     found: States = {}
     for metric, need in needs.items():
@@ -160,6 +167,16 @@ def _convicted(parts: Parts, needs: Needs, error: Exception) -> States:
         nothing = query.states(query.no_rows())[metric]
         found[metric] = Measured(metric, states, parts.cuts, nothing)
     return found
+
+
+def _parts_with_rows(parts: Parts) -> list[Slice] | None:
+    """The parts that have rows; None if not even their keys can be computed."""
+    try:
+        return list(parts.aggregate(["count(1) AS n"]))
+    except TooManyParts:
+        raise
+    except Exception:  # noqa: BLE001 (the isolation boundary)
+        return None
 
 
 def _failed(metrics: Iterable[RowMetric], error: Exception) -> States:

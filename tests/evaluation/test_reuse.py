@@ -346,7 +346,31 @@ def test_rows_of_partitions_that_are_not_named_are_kept_out_of_the_record(shelf:
     assert found.observed == 8
     assert found.states is not None
     assert not found.states.whole
-    assert [list(some) for some in found.states.by_partition.values()] == [["p0", "p1"]]
+    # Read by partition, the rows beside p0 and p1 would be missed by who takes those as recorded.
+    assert not found.states.by_partition
+
+
+def test_rows_of_no_partition_are_part_of_the_whole_each_time(spark: SparkSession) -> None:
+    rows = [("p0", 1), ("p1", 2), (None, 3), ("elsewhere", 4)]
+    frame = spark.createDataFrame(rows, "p string, n int")
+    rules = [dq.RecordCountInRange(name="rows", min=1, scope="whole_dataset")]
+    reuse = dq.Reuse(("p0", "p1"))
+    first = dq.evaluate(frame, rules, partition_by="p", reuse=reuse)["rows"]
+    assert first.states is not None
+    blocks = {
+        key: [dq.Block(frozenset({name}), state) for name, state in states.items()]
+        for key, states in first.states.by_partition.items()
+    }
+    again = dq.evaluate(frame, rules, partition_by="p", reuse=dq.Reuse(("p0", "p1"), blocks))
+    assert (first.observed, again["rows"].observed) == (4, 4)
+    assert again["rows"].message.endswith("0 of 2 partitions were read, 2 are as recorded.")
+    longer = dq.evaluate(
+        frame.union(spark.sql("SELECT 'p2', 5")),
+        rules,
+        partition_by="p",
+        reuse=dq.Reuse(("p0", "p1", "p2"), blocks),
+    )
+    assert longer["rows"].observed == 5
 
 
 def test_reuse_needs_partitions(shelf: Shelf) -> None:
