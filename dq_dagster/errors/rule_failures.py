@@ -64,6 +64,14 @@ class Unmeasurable(RuleFailure):
         )
 
     @classmethod
+    def metadata_for_one_slice(cls, entry: str) -> Unmeasurable:
+        return cls(
+            f"The metadata '{entry}' is not the same for all slices that this run is about, and a "
+            "check takes one value of it: run the check on one partition at a time, or give the "
+            "rule one scope."
+        )
+
+    @classmethod
     def not_bracketed(cls, column: str) -> Unmeasurable:
         return cls(f"The median of '{column}' could not be found: the data changed meanwhile.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import dagster as dg
@@ -140,7 +140,9 @@ class CheckRun:
             partitions=portion.partitions,
             references=OtherAssets(self.context, other_assets(plan.rules, self.key)),
             recorded=recorded_values(self.context, self.key, plan.rules, _slices_of(portion)),
-            metadata=latest_metadata(self.context, self.key, plan.rules),
+            metadata=latest_metadata(
+                self.context, self.key, plan.rules, partial(_slices_in, portion)
+            ),
             history=self.history,
             reuse=portion.reuse,
         )
@@ -173,7 +175,15 @@ def _slices(rule: Rule, asked: Asked) -> Sequence[str | None]:
 
 def _slices_of(portion: Portion) -> Sequence[str | None]:
     whole = any(rule.scope != "partitions" for rule in portion.rules)
-    return [*(portion.partitions or ()), *([None] if whole else [])]
+    single = any(rule.scope != "whole_dataset" for rule in portion.rules)
+    return [*((portion.partitions or ()) if single else ()), *([None] if whole else [])]
+
+
+def _slices_in(portion: Portion, rule: Rule) -> Sequence[str | None]:
+    """Those that one rule of a portion is judged on."""
+    if portion.partition_by is None:
+        return (None,)
+    return _slices_of(replace(portion, rules=(rule,)))
 
 
 def _noted(outcome: Outcome, note: str) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -42,9 +42,17 @@ OWNERS = "dq/owners"
 WHOLE_DATASET = "whole dataset"
 NO_VALUE = "(no value)"
 _TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY}
-# What is left out first where there is too much.
-_OPTIONAL = (CHART, HISTORY, COLUMNS, DIMENSIONS, GROUPS, STATES, METRICS, SCHEMA, OBSERVED)
+# What is left out first where there is too much: what people look at before what later checks
+# learn from, which nobody would miss until a rule does not get beyond learning.
+_LEFT_OUT_FIRST = (CHART, HISTORY, COLUMNS, DIMENSIONS, STATES, SCHEMA, OBSERVED, BOUNDS, EXPECTED)
+_LEFT_OUT_LAST = (GROUPS, METRICS)
+# For the sake of pages that list many results, and of reading thousands of them at once. Nothing
+# breaks beyond it, so that the numbers of rules that compare with their past may take more room.
 _MOST_BYTES = 16_384
+# What breaks: MySQL holds a result in a text of 65,535 bytes; SQLite and Postgres have no limit.
+# From here on, only the numbers that are judged themselves are kept.
+_MOST_BYTES_OF_PAST = 48_000
+_LONGEST_EXPECTED = 500
 _MOST_BYTES_OF_GROUPS = 6_000
 _MOST_COLUMNS = 50
 
@@ -90,7 +98,18 @@ def of_outcome(
         entries[GROUPS] = _groups(outcome.group_metrics)
     further = {STATES: dict(states or {}), CHART: chart}
     kept = {key: value for key, value in further.items() if value}
-    return _within_limit(entries | _origin(data, time, series) | kept)
+    entries |= _origin(data, time, series) | kept
+    judged = None if outcome.rule.lookback is None else _judged_by_past(outcome.details)
+    return _for_dagster(_within_limit(entries, judged))
+
+
+def least_of(outcome: Outcome) -> dict[str, str]:
+    """What can be told of any outcome."""
+    return {
+        STATUS: outcome.status.value,
+        RULE_TYPE: outcome.rule.type,
+        SLICE: outcome.partition or WHOLE_DATASET,
+    }
 
 
 def _origin(data: str | None, time: datetime | None, series: str) -> dict[str, str]:
@@ -155,10 +174,10 @@ def _group_rows(dimensions: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "dimension": dimension,
                 "group": _group_name(group),
                 "status": plain(group.get("status", "")),
-                "rows": group.get("rows", 0),
+                "rows": _cell(group.get("rows", 0)),
                 "failed rows": _cell(group.get("failed_rows")),
                 "observed": str(_cell(group.get("observed"))),
-                "impact": group.get("impact", 0.0),
+                "impact": _cell(group.get("impact", 0.0)),
             }
             for group in listed
         ]
@@ -172,15 +191,54 @@ def _group_name(group: Mapping[str, Any]) -> str:
 
 
 def _cell(value: Any) -> str | int | float | bool:
-    return "" if value is None else _observed(value)
+    """Tables of Dagster hold nothing but these, and refuse the whole result otherwise."""
+    seen = "" if value is None else _observed(value)
+    return seen if isinstance(seen, str | int | float) else _in_words(seen)
 
 
-def _within_limit(entries: dict[str, Any]) -> dict[str, Any]:
-    """Leaves out the largest optional entries until the rest is small enough for an event log."""
-    for optional in _OPTIONAL:
-        if len(json.dumps(entries)) <= _MOST_BYTES:
-            break
-        entries.pop(optional, None)
+def _in_words(seen: Any) -> str:
+    if isinstance(seen, Mapping):
+        return ", ".join(f"{name}: {_in_words(one)}" for name, one in seen.items())
+    if isinstance(seen, list):
+        return ", ".join(map(_in_words, seen))
+    return NO_VALUE if seen is None else str(seen)
+
+
+def _judged_by_past(details: Mapping[str, Any]) -> set[str]:
+    """The keys of the metrics that were compared with their past."""
+    found = [details, *details.get("columns", {}).values()]
+    return {one["typical"]["metric"] for one in found if "typical" in one}
+
+
+def _within_limit(entries: dict[str, Any], judged: Collection[str] | None) -> dict[str, Any]:
+    """Leaves out optional entries until the rest is small enough for an event log.
+
+    ``judged`` are the metrics without which a rule that compares with its past could not go on;
+    None for rules that do not. They are kept, whatever their size.
+    """
+    for optional in _LEFT_OUT_FIRST + _LEFT_OUT_LAST:
+        if _size(entries) <= _MOST_BYTES:
+            return entries
+        if optional == EXPECTED and EXPECTED in entries:
+            entries[EXPECTED] = _shortened(entries[EXPECTED])
+        elif optional != METRICS or judged is None:
+            entries.pop(optional, None)
+    if judged is not None and _size(entries) > _MOST_BYTES_OF_PAST:
+        numbers = entries.get(METRICS, {})
+        entries[METRICS] = {key: number for key, number in numbers.items() if key in judged}
+    return entries
+
+
+def _size(entries: Mapping[str, Any]) -> int:
+    return len(json.dumps(entries))
+
+
+def _shortened(words: str) -> str:
+    return words if len(words) <= _LONGEST_EXPECTED else f"{words[: _LONGEST_EXPECTED - 1]}…"
+
+
+def _for_dagster(entries: dict[str, Any]) -> dict[str, Any]:
+    """Tables and pictures as what Dagster shows as such."""
     for table in _TABLES & entries.keys():
         records = [dg.TableRecord(row) for row in entries[table]]
         entries[table] = dg.MetadataValue.table(records)

@@ -8,8 +8,17 @@ from typing import Any
 
 import dagster as dg
 
-from dq_dagster.integration.dagster_internals import load_asset_value
+from dq_dagster.errors import UnreadableData
+from dq_dagster.integration.asset_partitions import AssetPartitions
+from dq_dagster.integration.dagster_internals import (
+    holds_one_run_only,
+    is_built_by_dagster,
+    load_asset_value,
+    partition_keys_of,
+    partitions_def_of,
+)
 from dq_dagster.integration.failures import told
+from dq_dagster.integration.readers import name_of
 from dq_dagster.rules.rule import Rule
 
 
@@ -25,7 +34,11 @@ def other_assets(rules: Sequence[Rule], own: dg.AssetKey) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class OtherAssets(Mapping[str, Any]):
-    """Loads an asset's value through its own IO manager, inside the step, at each access."""
+    """Loads an asset's value through its own IO manager, inside the step, at each access.
+
+    It is always the whole asset, whichever partition the run is about: what an order refers to
+    need not have been built on the same day.
+    """
 
     context: dg.AssetCheckExecutionContext
     names: Sequence[str]
@@ -34,9 +47,22 @@ class OtherAssets(Mapping[str, Any]):
         if name not in self.names:
             raise KeyError(name)
         try:
-            return load_asset_value(self.context, asset_key(name))
+            return self._load(asset_key(name))
         except Exception as error:  # noqa: BLE001 (told without secrets; only its rules fail)
             raise told(error, name) from None
+
+    def _load(self, key: dg.AssetKey) -> Any:
+        definition = partitions_def_of(self.context, key)
+        if definition is None or holds_one_run_only(self.context, key):
+            return load_asset_value(self.context, key)
+        instance = self.context.instance
+        is_buildable = is_built_by_dagster(self.context, key)
+        asset = AssetPartitions(key, definition, None, instance, is_buildable, name_of(None))
+        if not asset.existing and asset.is_built:
+            raise UnreadableData.nothing_built(key.to_user_string())
+        # Of what others build, only they know which partitions there are.
+        every = asset.existing or partition_keys_of(definition, instance)
+        return load_asset_value(self.context, key, every)
 
     def __contains__(self, name: object) -> bool:
         # Not what a mapping inherits, which would load the value.

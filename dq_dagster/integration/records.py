@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any
@@ -10,7 +11,14 @@ from typing import Any
 import dagster as dg
 
 from dq_dagster.errors import Unmeasurable
-from dq_dagster.integration.dagster_internals import Of, check_keys_of, evaluation_pages
+from dq_dagster.integration.dagster_internals import (
+    Of,
+    check_keys_of,
+    evaluation_pages,
+    partition_keys_of,
+    partitions_def_of,
+    storage_ids,
+)
 from dq_dagster.integration.metadata import METRICS
 from dq_dagster.integration.other_assets import asset_key
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
@@ -18,6 +26,8 @@ from dq_dagster.rules.rule import Rule
 
 # How many evaluations of a check are looked through for one that recorded a metric.
 _MOST_EVALUATIONS = 25
+# How many materializations one question to the event log asks for.
+_PAGE = 1_000
 
 
 class OnDemand(Mapping[str, Any]):
@@ -60,10 +70,71 @@ def _several_slices() -> Mapping[str, Any]:
 
 
 def latest_metadata(
-    context: dg.AssetCheckExecutionContext, key: dg.AssetKey, rules: Sequence[Rule]
+    context: dg.AssetCheckExecutionContext,
+    key: dg.AssetKey,
+    rules: Sequence[Rule],
+    slices_of: Callable[[Rule], Iterable[str | None]],
 ) -> Mapping[str, Any]:
-    """The metadata of the asset's latest materialization; of other assets, under their keys."""
-    return _with_others(partial(_metadata, context), key, rules)
+    """The metadata of the asset's latest materialization; of other assets, under their keys.
+
+    A partition has metadata of its own; for the whole dataset it is that of whatever was built
+    last. ``slices_of`` says which of them a rule is judged on.
+    """
+    wanted: dict[str | None, dict[str | None, None]] = {}
+    for rule in rules:
+        for metric in rule.metrics():
+            if isinstance(metric, MetadataMetric):
+                wanted.setdefault(metric.asset, {}).update(dict.fromkeys(slices_of(rule)))
+    found = {
+        name: OnDemand(
+            partial(_metadata, context, key, key if name is None else asset_key(name), list(slices))
+        )
+        for name, slices in wanted.items()
+    }
+    others = {name: entries for name, entries in found.items() if name is not None}
+    return _OwnAndOthers(found.get(None, {}), others)
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnAndOthers(Mapping[str, Any]):
+    """The entries of an asset, and those of others under their keys, each read if asked for."""
+
+    own: Mapping[str, Any]
+    others: Mapping[str, Mapping[str, Any]]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.others[name] if name in self.others else self.own[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self.others, (name for name in self.own if name not in self.others))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass(frozen=True, slots=True)
+class _AlikeEverywhere(Mapping[str, Any]):
+    """The entries of several materializations, as far as these agree."""
+
+    found: Sequence[Mapping[str, Any]]
+    _names: dict[str, None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_names", dict.fromkeys(chain.from_iterable(self.found)))
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        first, *others = (one.get(name) for one in self.found)
+        if any(value != first for value in others):
+            raise Unmeasurable.metadata_for_one_slice(name)
+        return first
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def _with_others(
@@ -95,8 +166,46 @@ def _newest(
     return {name: value for name, (_, value) in found.items()}
 
 
-def _metadata(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> dict[str, Any]:
-    event = context.instance.get_latest_materialization_event(key)
-    materialization = event.asset_materialization if event else None
-    entries = materialization.metadata if materialization else {}
-    return {name: entry.value for name, entry in entries.items()}
+def _metadata(
+    context: dg.AssetCheckExecutionContext,
+    checked: dg.AssetKey,
+    key: dg.AssetKey,
+    slices: Sequence[str | None],
+) -> Mapping[str, Any]:
+    """What the materializations of these slices say of themselves, where they all say the same."""
+    numbers = storage_ids(context.instance, key)
+    alike = key == checked or not _partitions(context, checked).isdisjoint(
+        _partitions(context, key) | set(numbers)
+    )
+    # An asset with partitions of another kind, or with none, has but one latest materialization.
+    own = [one for one in slices if one is not None and alike]
+    found = _of_numbers(context, key, [numbers[name] for name in own if name in numbers])
+    entries = [found.get(numbers.get(name, 0), {}) for name in own]
+    if len(own) < len(slices):
+        event = context.instance.get_latest_materialization_event(key)
+        entries.append(_entries(event.asset_materialization if event else None))
+    return _AlikeEverywhere(entries)
+
+
+def _partitions(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> set[str]:
+    """The partitions of an asset as far as the job knows it."""
+    definition = partitions_def_of(context, key)
+    return set() if definition is None else set(partition_keys_of(definition, context.instance))
+
+
+def _of_numbers(
+    context: dg.AssetCheckExecutionContext, key: dg.AssetKey, numbers: Sequence[int]
+) -> dict[int, dict[str, Any]]:
+    """The metadata of the materializations of those numbers."""
+    found: dict[int, dict[str, Any]] = {}
+    for start in range(0, len(numbers), _PAGE):
+        some = numbers[start : start + _PAGE]
+        asked = dg.AssetRecordsFilter(asset_key=key, storage_ids=some)
+        for record in context.instance.fetch_materializations(asked, limit=len(some)).records:
+            found[record.storage_id] = _entries(record.asset_materialization)
+    return found
+
+
+def _entries(materialization: dg.AssetMaterialization | None) -> dict[str, Any]:
+    metadata = materialization.metadata if materialization else {}
+    return {name: entry.value for name, entry in metadata.items()}

@@ -68,8 +68,36 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any
 def check_result(
     outcome: Outcome, name: str, recording: Recording, *, chart: str = ""
 ) -> dg.AssetCheckResult:
+    """The result with all there is to tell; if that can not be told, the bare verdict."""
+    try:
+        entries = _entries(outcome, recording, chart)
+        return _result(outcome, name, recording, entries, outcome.message)
+    except Exception as error:
+        # One rule's details must not cost all rules their results.
+        kind = type(error).__name__
+        recording.context.log.warning(
+            "The details of check '%s' could not be recorded.", name, exc_info=True
+        )
+        told = f"{_shortened(outcome.message)} Its details could not be recorded ({kind})."
+        return _result(outcome, name, recording, metadata.least_of(outcome), told)
+
+
+def _entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
     partition, history = outcome.partition, recording.history
     time = None if partition is None else history.time_of(partition)
+    return metadata.of_outcome(
+        outcome,
+        data=history.data_of(partition),
+        time=time,
+        series="" if time is None else history.series_of(str(partition)),
+        states=history.states_of(outcome),
+        chart=chart,
+    )
+
+
+def _result(
+    outcome: Outcome, name: str, recording: Recording, entries: Mapping[str, Any], message: str
+) -> dg.AssetCheckResult:
     severity = dg.AssetCheckSeverity.ERROR
     if outcome.status is Status.WARNING:
         severity = dg.AssetCheckSeverity.WARN
@@ -78,15 +106,8 @@ def check_result(
         asset_key=recording.asset_key,
         check_name=name,
         severity=severity,
-        description=_shortened(outcome.message),
-        metadata=metadata.of_outcome(
-            outcome,
-            data=history.data_of(partition),
-            time=time,
-            series="" if time is None else history.series_of(str(partition)),
-            states=history.states_of(outcome),
-            chart=chart,
-        ),
+        description=_shortened(message),
+        metadata=entries,
     )
 
 
