@@ -39,7 +39,7 @@ class Recorded:
         return cls(
             at,
             outcome.metrics,
-            outcome.status,
+            outcome.judged,
             outcome.partition,
             data,
             outcome.group_metrics,

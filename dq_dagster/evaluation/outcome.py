@@ -33,6 +33,8 @@ class Outcome:
     group_metrics: Mapping[str, Mapping[str, Mapping[str, int | float]]] = field(
         default_factory=dict
     )
+    # Whether the status stands for an Empty, as ``on_empty`` wants it.
+    was_empty: bool = False
     # What later evaluations need not measure again; None where nothing is to be kept.
     states: KeptStates | None = None
 
@@ -65,7 +67,12 @@ class Outcome:
         if self.status is not Status.EMPTY or policy is None:
             return self
         message = f"{self.message} Nothing to judge counts as {policy} here (on_empty)."
-        return replace(self, status=policy, message=message)
+        return replace(self, status=policy, message=message, was_empty=True)
+
+    @property
+    def judged(self) -> Status:
+        """The status before ``on_empty``: what could not be judged yet was not wrong."""
+        return Status.EMPTY if self.was_empty else self.status
 
     @property
     def ok(self) -> bool:

@@ -120,7 +120,11 @@ def recorded(moment: float, evaluation: AssetCheckEvaluation) -> Recorded:
     return Recorded(
         at=datetime.fromtimestamp(moment, UTC),
         metrics=_numbers(entries.get(metadata.METRICS)),
-        status=_status(entries.get(metadata.STATUS), evaluation),
+        status=(
+            Status.EMPTY
+            if entries.get(metadata.WAS_EMPTY)
+            else _status(entries.get(metadata.STATUS), evaluation)
+        ),
         partition=evaluation.partition,
         data=_text(entries.get(metadata.DATA)),
         groups={

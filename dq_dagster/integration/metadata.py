@@ -16,6 +16,8 @@ from dq_dagster.integration.schema_table import schema_rows
 from dq_dagster.judging.wording import show
 
 STATUS = "dq/status"
+# That the status stands for an Empty: what could not be judged yet is no value that was wrong.
+WAS_EMPTY = "dq/was_empty"
 OBSERVED = "dq/observed"
 BOUNDS = "dq/bounds"
 EXPECTED = "dq/expected"
@@ -96,7 +98,7 @@ def of_outcome(
         entries[METRICS] = plain(outcome.metrics)
     if outcome.group_metrics:
         entries[GROUPS] = _groups(outcome.group_metrics)
-    further = {STATES: dict(states or {}), CHART: chart}
+    further = {STATES: dict(states or {}), CHART: chart, WAS_EMPTY: outcome.was_empty}
     kept = {key: value for key, value in further.items() if value}
     entries |= _origin(data, time, series) | kept
     judged = None if outcome.rule.lookback is None else _judged_by_past(outcome.details)

@@ -65,6 +65,15 @@ def statuses(outcomes: Iterable[dq.Outcome]) -> list[str]:
     return [str(outcome.status) for outcome in outcomes]
 
 
+def test_days_of_learning_are_no_errors_to_exclude(sales: DataFrame) -> None:
+    rule = rows_rule(exclude_errors=True, on_empty="error")
+    counts = counts_by_day(sales)
+    right = expected([counts[day] for day in DAYS], exclude_errors=True)
+    found = dq.evaluate(sales, [rule], partition_by="day", now=NOW)
+    assert statuses(found) == [status.replace("Empty", "Error") for status in right]
+    assert "Ok" in right
+
+
 @pytest.mark.parametrize("exclude_errors", [False, True])
 def test_forty_days_at_once_are_judged_as_if_day_by_day(
     sales: DataFrame, exclude_errors: bool

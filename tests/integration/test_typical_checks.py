@@ -163,6 +163,19 @@ def test_unpartitioned_runs_and_checks_that_are_run_again(spark: SparkSession) -
     )
 
 
+def test_runs_of_learning_are_no_errors_to_exclude(spark: SparkSession) -> None:
+    instance = dg.DagsterInstance.ephemeral()
+    rule = dq.RecordCountTypical(
+        name="rows", learning_period=3, exclude_errors=True, on_empty="error", blocking=False
+    )
+    rules = dq.RuleSet(asset="orders", rules=[rule])
+    said = [
+        statuses(run([asset_of(spark.range(rows))], rules, instance=instance))["rows", None]
+        for rows in (10, 11, 12, 11)
+    ]
+    assert said == ["Error", "Error", "Error", "Ok"]
+
+
 def test_a_rule_that_becomes_typical_has_bounds_at_once(spark: SparkSession) -> None:
     instance = dg.DagsterInstance.ephemeral()
     frames = [spark.range(rows).selectExpr("CAST(id AS INT) AS amount") for rows in range(10, 18)]
