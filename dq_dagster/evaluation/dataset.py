@@ -62,7 +62,7 @@ class Dataset:
         for step in plan.passes:
             found |= run(step, self.frame, self.table, division)
             if plan.partitioned and keys is None and RecordCount() in found:
-                keys = partitions_with_rows(found[RecordCount()])
+                keys = _partitions_with_rows(found[RecordCount()])
                 division = replace(division, partitions=keys)
         zone = session_zone(self.frame.sparkSession)
         return Measurements(found, zone, self.table.now, keys or (), division.problems)
@@ -98,7 +98,7 @@ class Dataset:
         return replace(kept, frame=kept.frame.where(f"{row} NOT IN ({listed})"))
 
 
-def partitions_with_rows(rows: Measured) -> tuple[str, ...]:
+def _partitions_with_rows(rows: Measured) -> tuple[str, ...]:
     """The partitions that occur; raises if nobody can tell, for then there is nothing to judge."""
     if isinstance(rows.nothing, RuleFailure):
         raise rows.nothing

@@ -26,8 +26,10 @@ def _text(error: Exception) -> str:
     """What the error says, but for what Spark says while it computes: that may quote row values."""
     from pyspark.errors import AnalysisException, PySparkException
 
+    from dq_dagster.spark.failures import condition_of
+
     if isinstance(error, PySparkException) and not isinstance(error, AnalysisException):
-        return error.getCondition() or ""
+        return condition_of(error)
     return str(error)
 
 

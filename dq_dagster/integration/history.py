@@ -120,11 +120,7 @@ def recorded(moment: float, evaluation: AssetCheckEvaluation) -> Recorded:
     return Recorded(
         at=datetime.fromtimestamp(moment, UTC),
         metrics=_numbers(entries.get(metadata.METRICS)),
-        status=(
-            Status.EMPTY
-            if entries.get(metadata.WAS_EMPTY)
-            else _status(entries.get(metadata.STATUS), evaluation)
-        ),
+        status=_status(entries, evaluation),
         partition=evaluation.partition,
         data=_text(entries.get(metadata.DATA)),
         groups={
@@ -134,8 +130,11 @@ def recorded(moment: float, evaluation: AssetCheckEvaluation) -> Recorded:
     )
 
 
-def _status(word: Any, evaluation: AssetCheckEvaluation) -> Status:
+def _status(entries: Mapping[str, Any], evaluation: AssetCheckEvaluation) -> Status:
     """Results that somebody else recorded under the check's name have no status of ours."""
+    if entries.get(metadata.WAS_EMPTY):
+        return Status.EMPTY
+    word = entries.get(metadata.STATUS)
     if word in set(Status):
         return Status(word)
     return Status.OK if evaluation.passed else Status.ERROR

@@ -74,10 +74,8 @@ def of_outcome(
     and ``series`` which other partitions it is compared with. ``chart`` is a picture in Markdown.
     """
     entries: dict[str, Any] = {
-        STATUS: outcome.status.value,
-        RULE_TYPE: outcome.rule.type,
+        **least_of(outcome),
         QUALITY_DIMENSION: outcome.rule.quality_dimension,
-        SLICE: outcome.partition or WHOLE_DATASET,
     }
     if outcome.observed is not None:
         entries[OBSERVED] = _observed(outcome.observed)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import dq_dagster as dq
+from dq_dagster.errors import SparkFailure, TooManyParts
+from dq_dagster.spark import slicing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -179,3 +181,23 @@ def test_files_of_partitions_and_of_all(spark: SparkSession, tmp_path: Path) -> 
     found = {outcome.partition: outcome.observed for outcome in evaluation}
     assert found == sizes
     assert [step.kind.name for step in dq.explain([rule]).passes] == ["FILES"]
+
+
+def test_too_many_partitions_are_an_error_and_not_nothing(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slicing, "MOST_PARTS", 3)
+    frame = spark.range(5).selectExpr("id AS p")
+    with pytest.raises(TooManyParts, match="too many groups by the partition key"):
+        dq.evaluate(frame, [dq.RecordCountInRange(min=1)], partition_by="p")
+
+
+def test_a_key_that_can_not_be_computed_is_told_without_the_row(spark: SparkSession) -> None:
+    frame = spark.sql("SELECT 'n/a Jane Doe' AS t UNION ALL SELECT '2024-01-01'")
+    rules = [dq.RecordCountInRange(name="rows", min=1), dq.ColumnNotEmpty(name="t", columns="t")]
+    with pytest.raises(SparkFailure) as raised:
+        dq.evaluate(frame, rules, partition_by="to_date(t)")
+    assert "Jane" not in str(raised.value)
+    named = dq.evaluate(frame, rules, partition_by="to_date(t)", partitions=["2024-01-01"])
+    assert {str(outcome.status) for outcome in named} == {"Error"}
+    assert not any("Jane" in outcome.message for outcome in named)

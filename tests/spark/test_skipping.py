@@ -133,6 +133,28 @@ def test_a_column_without_missing_values_is_not_even_read(
 
 
 @pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("partition_by", [None, "day"])
+def test_a_column_that_can_not_be_read_costs_no_other(
+    spark: SparkSession, tmp_path: Path, partition_by: str | None
+) -> None:
+    path = tmp_path / "spoiled"
+    _frame(spark).select("n", "day", "full text", "some").write.parquet(str(path))
+    _spoiled(path, "full text")
+    # "some" has missing values, so that blocks are read for it, and the other column with them.
+    rules = [dq.ColumnNotEmpty(name=c, columns=c) for c in ("full text", "some")]
+    rows = dq.RecordCountInRange(name="rows", min=1)
+    found = dq.evaluate(spark.read.parquet(str(path)), [*rules, rows], partition_by=partition_by)
+    first = [o for o in found if o.partition in (None, DAYS[0])]
+    assert [(o.rule.name, o.status) for o in first] == [
+        ("full text", dq.Status.ERROR),
+        ("some", dq.Status.ERROR),
+        ("rows", dq.Status.OK),
+    ]
+    assert first[0].message.startswith("Spark raised")
+    assert first[1].observed == 34
+
+
+@pytest.mark.usefixtures("eager")
 def test_what_is_computed_or_joined_is_looked_at_once(
     spark: SparkSession, folder: Path, count_jobs: Counter
 ) -> None:
