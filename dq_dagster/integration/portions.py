@@ -17,7 +17,8 @@ from dq_dagster.integration.partition_keys import partition_key_sql
 from dq_dagster.integration.readers import AssetIOManager, PartitionReader, Reader
 from dq_dagster.integration.recorded_states import RecordedStates
 from dq_dagster.rules.rule import Rule
-from dq_dagster.spark.frames import HIDDEN_KEY, as_spark, tagged
+from dq_dagster.spark.divided import Divided
+from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.quoting import text
 
 
@@ -95,7 +96,7 @@ class PartitionedSource:
 
     def _read_apart(self, keys: Sequence[str] | None) -> Any:
         every = self.asset.existing if keys is None else keys
-        return tagged({key: self.read([key]) for key in every})
+        return Divided.of_frames({key: self.read([key]) for key in every}).frame
 
     def _read_together(self, keys: Sequence[str] | None) -> Any:
         if keys is None or not isinstance(self.reader, PartitionReader):
@@ -136,7 +137,7 @@ class PartitionedSource:
         if not keys:
             return Portion(rules, as_spark(value))
         if isinstance(value, Mapping):
-            return Portion(rules, tagged(value), HIDDEN_KEY, keys)
+            return Portion(rules, Divided.of_frames(value).frame, HIDDEN_KEY, keys)
         if only is not None and len(only) == 1:
             return Portion(rules, as_spark(value), text(only[0]), keys)
         frame = as_spark(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ def as_spark(data: Any) -> DataFrame:
     if _is_pandas(data):
         return _from_pandas(data)
     if isinstance(data, Mapping):
-        return _union(data)
+        return union([as_spark(part) for part in data.values()])
     raise UnreadableData(
         f"A Spark or pandas DataFrame is needed, not {type(data).__module__}."
         f"{type(data).__qualname__}. Let the asset return one, or give the rule set a reader."
@@ -68,17 +68,8 @@ def _culprit(error: Exception) -> str:
     return str(error.args[-1]) if len(error.args) > 1 else "mixed values"
 
 
-def tagged(parts: Mapping[str, Any]) -> DataFrame:
-    """Frames by partition put together, each row with the key of its partition."""
-    from pyspark.sql import functions as F
-
-    return _union(
-        {key: as_spark(part).withColumn(HIDDEN_KEY, F.lit(key)) for key, part in parts.items()}
-    )
-
-
-def _union(parts: Mapping[Any, Any]) -> DataFrame:
-    if not parts:
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    """All rows, with the columns of all frames; what one of them has not is NULL there."""
+    if not frames:
         raise UnreadableData("There is no partition to read: none has been materialized yet.")
-    frames = [as_spark(part) for part in parts.values()]
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
