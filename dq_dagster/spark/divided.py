@@ -62,4 +62,5 @@ def _columns(schema: T.StructType) -> _Columns:
     return tuple(
         (field.name, field.dataType.simpleString(), str(sorted((field.metadata or {}).items())))
         for field in schema.fields
+        if field.name != HIDDEN_KEY
     )
