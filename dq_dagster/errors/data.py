@@ -22,6 +22,10 @@ class UnreadableData(DqError):
         return cls(f"{which} at '{place}': materialize it first.")
 
     @classmethod
+    def no_partition_at_all(cls) -> UnreadableData:
+        return cls("There is no partition to read: none has been materialized yet.")
+
+    @classmethod
     def changed_type(
         cls, column: str, one: tuple[str, str], other: tuple[str, str]
     ) -> UnreadableData:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import RuleFailure
@@ -12,9 +13,10 @@ from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.slices import Cut, Slice
-from dq_dagster.plan import Plan
+from dq_dagster.plan import Plan, make_plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.spark.columns import Table
+from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.outside_rows import outside_rows
 from dq_dagster.spark.quoting import text
@@ -34,6 +36,10 @@ class Dataset:
     frame: DataFrame
     table: Table
     division: Division
+    # Partitions that have other columns than the frame; those that have the same, together.
+    others: Mapping[frozenset[str], Dataset] = field(default_factory=dict)
+    # Why some of them are no part of the frame, so that nothing can be said of all rows together.
+    problem: RuleFailure | None = None
 
     @classmethod
     def of(
@@ -45,6 +51,10 @@ class Dataset:
         now: datetime,
         around: Surroundings,
     ) -> Dataset:
+        if isinstance(data, Divided):
+            opened = partial(cls.of, rules=rules, partition_by=partition_by, now=now, around=around)
+            others = {kind.partitions: opened(kind.frame) for kind in data.others}
+            return replace(opened(data.frame), others=others, problem=data.problem)
         frame = as_spark(data)
         visible = frame.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else frame
         table = Table(visible.schema, now, around)
@@ -58,14 +68,36 @@ class Dataset:
         known = self.table.surroundings.known(plan.metrics)
         found |= {metric: Measured.of_all(metric, value) for metric, value in known.items()}
         keys = None if partitions is None else tuple(dict.fromkeys(partitions))
-        division = replace(self.division, partitions=keys or ())
+        alike = tuple(key for key in keys or () if not any(key in some for some in self.others))
+        division = replace(self.division, partitions=alike)
         for step in plan.passes:
             found |= run(step, self.frame, self.table, division)
             if plan.partitioned and keys is None and RecordCount() in found:
                 keys = _partitions_with_rows(found[RecordCount()])
                 division = replace(division, partitions=keys)
         zone = session_zone(self.frame.sparkSession)
-        return Measurements(found, zone, self.table.now, keys or (), division.problems)
+        return Measurements(
+            found, zone, self.table.now, keys or (), division.problems, whole=self.problem
+        )
+
+    def apart(self, plan: Plan, partitions: Sequence[str]) -> dict[str | None, Measurements]:
+        """Those of the partitions that have other columns, measured with these and no others.
+
+        In a frame of all partitions a column that one of them lost is there, and a number may be
+        of a wider type.
+        """
+        rules = [
+            rule.model_copy(update={"scope": "partitions"})
+            for rule in plan.rules
+            if rule.scope != "whole_dataset"
+        ]
+        alone = make_plan(rules, partitioned=True)
+        found: dict[str | None, Measurements] = {}
+        for names, kind in self.others.items() if rules else ():
+            mine = [name for name in partitions if name in names]
+            if mine:
+                found |= dict.fromkeys(mine, kind.only(mine).measure(alone, mine))
+        return found
 
     def only(self, partitions: Sequence[str]) -> Dataset:
         """The rows of these partitions."""

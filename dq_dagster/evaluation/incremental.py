@@ -39,8 +39,13 @@ def look(source: Source, plan: Plan, partitions: Sequence[str] | None, reuse: Re
     elif reuse is not None:
         settled = _settle(source, plan, partitions, reuse)
     if reuse is None or settled is None:
-        return _plain_look(source, dataset or source.whole, plan, partitions, reuse)
-    return _divided_look(source, plan, settled, reuse)
+        dataset = dataset or source.whole
+        seen = _plain_look(source, dataset, plan, partitions, reuse)
+    else:
+        dataset = settled.dataset
+        seen = _divided_look(source, plan, settled, reuse)
+    apart = dataset.apart(plan, seen.found.partitions)
+    return replace(seen, found=replace(seen.found, apart=apart)) if apart else seen
 
 
 def _plain_look(
@@ -123,6 +128,8 @@ def _united(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
 
 
 def _keys(dataset: Dataset, metrics: Iterable[Metric]) -> dict[Metric, str]:
+    if dataset.problem is not None:
+        return {}
     keys = StateKeys.of(dataset.table, dataset.frame.sparkSession)
     found = {metric: keys.key(metric) for metric in metrics}
     return {metric: key for metric, key in found.items() if key is not None}

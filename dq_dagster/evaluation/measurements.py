@@ -25,9 +25,17 @@ class Measurements:
     now: datetime
     partitions: tuple[str, ...] = ()
     problems: Mapping[str, RuleFailure] = field(default_factory=dict)
+    # What was measured of partitions that have columns of their own.
+    apart: Mapping[str | None, Measurements] = field(default_factory=dict)
+    # Why nothing can be said of the whole dataset, if that is so.
+    whole: RuleFailure | None = None
 
     def evidence(self, rule: Rule, part: Slice) -> Evidence:
         """What a rule needs to be judged on one slice."""
+        if part.partition is None and self.whole is not None:
+            return self._evidence(dict.fromkeys(metrics_of(rule), self.whole))
+        if part.dimension is None and part.partition in self.apart:
+            return self.apart[part.partition].evidence(rule, part)
         return self._evidence({m: self.metrics[m].value(part) for m in metrics_of(rule)})
 
     def evidence_of_all(self, rule: Rule, parts: Sequence[Slice]) -> Evidence:

@@ -13,8 +13,9 @@ from dq_dagster.integration.dagster_internals import asked_partitions, has_parti
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet, dataset_check_name
 
-# A run's tag that names a partition: each rule that is asked for is judged there, and only there,
-# whatever its scope.
+# A run's tag that names a partition: each rule that is asked for is judged there, whatever its
+# scope. A check of the whole dataset keeps to that as well, for Dagster would show what it says of
+# one partition as its verdict on all of them.
 PARTITION_TAG = "dq/partition"
 
 
@@ -23,7 +24,8 @@ class Asked:
     """The rules to judge, each with the scope that this run asks for.
 
     ``missing`` are partitions that were asked for but never built. ``homeless`` are checks of
-    single partitions in a run that is about none.
+    single partitions in a run that is about none. ``unlisted`` are rules that have no check of
+    single partitions, and are judged on one nonetheless.
     """
 
     rule_set: RuleSet
@@ -32,6 +34,7 @@ class Asked:
     partitions: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     homeless: tuple[str, ...] = ()
+    unlisted: frozenset[str] = frozenset()
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -48,6 +51,10 @@ class Asked:
     def check_name(self, rule: Rule, partition: str | None) -> str:
         """The check that a rule's outcome on a slice belongs to."""
         return self.checks[rule.name, partition is not None]
+
+    def has_check(self, rule: Rule, partition: str | None) -> bool:
+        """Whether Dagster has a place for a rule's outcome on a slice."""
+        return partition is None or rule.name not in self.unlisted
 
 
 def asked_of_dataset(rule_set: RuleSet, names: set[str]) -> Asked:
@@ -77,7 +84,7 @@ def asked_of_partitions(
         if True in mine and keys is None:
             homeless.append(mine.pop(True))
         if by_hand is not None and mine:
-            mine = {True: mine.get(True) or mine[False]}
+            mine[True] = rule.check_name
         if mine:
             rules.append(rule.model_copy(update={"scope": _SCOPES[tuple(sorted(mine))]}))
             checks |= {(rule.name, here): check for here, check in mine.items()}
@@ -88,6 +95,7 @@ def asked_of_partitions(
         tuple(key for key in wanted if asset.exists(key)),
         tuple(key for key in wanted if not asset.exists(key)),
         tuple(homeless),
+        frozenset(rule.name for rule in rule_set.enabled_rules if rule.scope == "whole_dataset"),
     )
 
 

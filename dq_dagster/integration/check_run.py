@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -15,7 +15,11 @@ from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.run import evaluate
 from dq_dagster.integration.asked import Asked, asked_of_dataset, asked_of_partitions
 from dq_dagster.integration.asset_partitions import AssetPartitions, partitions_of
-from dq_dagster.integration.dagster_internals import materializations
+from dq_dagster.integration.dagster_internals import (
+    Materialization,
+    latest_materialization,
+    materializations,
+)
 from dq_dagster.integration.declared_schema import with_declared_schema
 from dq_dagster.integration.failures import told
 from dq_dagster.integration.history import EventLogHistory
@@ -67,18 +71,23 @@ class CheckRun:
 
     @cached_property
     def history(self) -> EventLogHistory:
-        from_dagster = isinstance(self.reader, AssetIOManager)
         return EventLogHistory(
-            self.context.instance, self.key, self.asked, self.asset, by_build=from_dagster
+            self.context.instance,
+            self.key,
+            self.asked,
+            self.asset,
+            latest=latest_materialization(self.context.instance, self.key, self._built),
+            by_build=isinstance(self.reader, AssetIOManager),
         )
 
     def events(self) -> Iterator[Any]:
         """One result a check and slice, then what lets later steps go on."""
+        # What the results are about is settled before the data is read: other runs go on building.
+        recording = Recording(self.context, self.key, self.asked, self.history, self._targets())
         outcomes = self._outcomes()
         counts = Counter(outcome.status for outcome in outcomes)
         told_counts = ", ".join(f"{n} {status}" for status, n in counts.items())
         self.context.log.info("%s: %s", self.name, told_counts or "nothing was asked")
-        recording = Recording(self.context, self.key, self.asked, self.history, self._targets())
         yield from events_of(outcomes, recording)
 
     def require_partitions(self) -> None:
@@ -148,12 +157,13 @@ class CheckRun:
         )
         return [_noted(outcome, portion.note) for outcome in outcomes]
 
-    def _targets(self) -> Any:
+    @property
+    def _built(self) -> Mapping[str, int]:
+        return {} if self.asset is None else self.asset.built
+
+    def _targets(self) -> Mapping[str, Materialization]:
         """The materializations of the judged partitions."""
-        asset = self.asset
-        if asset is None or not self.asked.partitions:
-            return {}
-        numbers = {key: asset.built[key] for key in self.asked.partitions if key in asset.built}
+        numbers = {key: self._built[key] for key in self.asked.partitions if key in self._built}
         return materializations(self.context.instance, self.key, numbers)
 
     def _refuse_unknown_partitions(self) -> None:

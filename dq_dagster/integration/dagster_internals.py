@@ -16,6 +16,7 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 )
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._core.event_api import PartitionKeyFilter
+from dagster._core.execution.plan.inputs import FromLoadableAsset, FromStepOutput
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
     AssetCheckExecutionRecordStatus,
@@ -67,10 +68,20 @@ def load_asset_value(
 
 def holds_one_run_only(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> bool:
     """Whether the asset's IO manager keeps values in memory, and forgets them after the run."""
+    return isinstance(io_manager_of(context, key), InMemoryIOManager)
+
+
+def io_manager_of(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
+    """What the asset's value is loaded with inside the step; None if it is not loaded at all."""
     step = _step(context)
-    step_input = _input_of(step, key)
-    handle = getattr(getattr(step_input, "source", None), "step_output_handle", None)
-    return handle is not None and isinstance(step.get_io_manager(handle), InMemoryIOManager)
+    source: Any = getattr(_input_of(step, key), "source", None)
+    # Where several steps come before it, one of them has the value.
+    source = getattr(source, "source_to_load_from", source)
+    if isinstance(source, FromStepOutput):
+        return step.get_io_manager(source.step_output_handle)
+    if isinstance(source, FromLoadableAsset):
+        return getattr(step.resources, step.job_def.asset_layer.get(key).io_manager_key)
+    return None
 
 
 def _asking_for(
@@ -228,9 +239,12 @@ def materializations(
 
 
 def latest_materialization(
-    instance: dg.DagsterInstance, key: dg.AssetKey
+    instance: dg.DagsterInstance, key: dg.AssetKey, built: Mapping[str, int]
 ) -> Materialization | None:
-    """The newest materialization of the asset, whatever its partition."""
+    """The newest materialization of the asset: of its partitions, if any are known as built."""
+    if built:
+        newest = max(built, key=built.__getitem__)
+        return materializations(instance, key, {newest: built[newest]}).get(newest)
     records = instance.fetch_materializations(key, limit=1).records
     return next((Materialization(r.storage_id, r.run_id, r.timestamp) for r in records), None)
 

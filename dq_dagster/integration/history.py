@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any
 
 import dagster as dg
@@ -21,7 +20,6 @@ from dq_dagster.integration.dagster_internals import (
     Materialization,
     Of,
     evaluation_pages,
-    latest_materialization,
 )
 from dq_dagster.integration.recorded_states import written
 from dq_dagster.judging.status import Status
@@ -36,14 +34,16 @@ MOST_EVALUATIONS = 20_000
 class EventLogHistory:
     """What earlier runs recorded for the rules of one asset; each check is read once.
 
-    ``by_build``: the data changes only when Dagster builds it, so that two evaluations after one
-    build are of the same data.
+    ``latest`` is the newest materialization as of before the data was read, whatever is built
+    meanwhile: that may be in the data or not. ``by_build``: the data changes only when Dagster
+    builds it, so that two evaluations after one build are of the same data.
     """
 
     instance: dg.DagsterInstance
     key: dg.AssetKey
     asked: Asked
     asset: AssetPartitions | None
+    latest: Materialization | None = None
     by_build: bool = True
     _known: dict[str, Past] = field(default_factory=dict)
 
@@ -63,11 +63,6 @@ class EventLogHistory:
         keys = self.asked.partitions
         alone = len(keys) == 1 and self.time_of(keys[0]) is None
         return Of(keys[0]) if alone else None
-
-    @cached_property
-    def latest(self) -> Materialization | None:
-        """The newest materialization, of whichever partition."""
-        return latest_materialization(self.instance, self.key)
 
     def time_of(self, partition: str) -> datetime | None:
         return None if self.asset is None else self.asset.time_of(partition)

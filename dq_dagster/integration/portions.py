@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dagster as dg
@@ -57,16 +57,21 @@ class PartitionedSource:
             return [self._beside_the_record(asked, self.states.reuse())]
         if not isinstance(self.reader, PartitionReader):
             return [self._divided(asked.rules, asked.partitions, self._everything())]
-        if asked.partitions and asked.dataset_rules and self.asset.expression is not None:
-            return [self._divided(asked.rules, asked.partitions, self._everything())]
-        portions = []
-        if asked.partitions:
-            rules = tuple(_scoped(rule, "partitions") for rule in asked.partition_rules)
-            portions.append(self._of_partitions(rules, asked.partitions))
-        if asked.dataset_rules:
-            rules = tuple(_scoped(rule, "whole_dataset") for rule in asked.dataset_rules)
-            portions.append(Portion(rules, self._everything()))
-        return portions
+        if not asked.dataset_rules:
+            return [self._of_partitions(asked.rules, asked.partitions)]
+        everything = self._everything()
+        if not asked.partitions or self._is_divisible(everything):
+            return [self._divided(asked.rules, asked.partitions, everything)]
+        single = tuple(_scoped(rule, "partitions") for rule in asked.partition_rules)
+        whole = tuple(_scoped(rule, "whole_dataset") for rule in asked.dataset_rules)
+        return [
+            self._of_partitions(single, asked.partitions),
+            self._divided(whole, (), everything),
+        ]
+
+    def _is_divisible(self, value: Any) -> bool:
+        """Whether it can be told which partition each row belongs to."""
+        return self.asset.expression is not None or isinstance(value, Divided | Mapping)
 
     @property
     def _holds_one_run_only(self) -> bool:
@@ -79,29 +84,29 @@ class PartitionedSource:
         built = list(value) if isinstance(value, Mapping) else list(asked.partitions)
         shown = ", ".join(f"'{name}'" for name in built[:3]) + (" and more" if built[3:] else "")
         note = f"Only this run's data was seen, which is kept in memory: {shown or 'all of it'}."
-        if not asked.partitions:
-            return Portion(asked.rules, as_spark(value), note=note)
         portion = self._divided(asked.rules, asked.partitions, value, only=asked.partitions)
-        return Portion(
-            portion.rules, portion.data, portion.partition_by, portion.partitions, note=note
-        )
+        return replace(portion, note=note)
 
     def _beside_the_record(self, asked: Asked, reuse: Reuse) -> Portion:
         """Whatever is not on record is read when it is asked for."""
-        newest = self.asset.existing[-1:]
+        portion = Portion(asked.rules, None, HIDDEN_KEY, asked.partitions, reuse=reuse)
+        newest = self._some(self.asset.existing[-1:])
+        if isinstance(newest, Divided):
+            return replace(portion, data=self._some)
         if self.asset.expression is None and isinstance(self.reader, PartitionReader):
-            return Portion(asked.rules, self._read_apart, HIDDEN_KEY, asked.partitions, reuse=reuse)
-        sql = self.key_sql(self._read_together(newest), None)
-        return Portion(asked.rules, self._read_together, sql, asked.partitions, reuse=reuse)
+            return replace(portion, data=self._read_apart)
+        sql = self.key_sql(as_spark(newest), None)
+        return replace(portion, data=self._some, partition_by=sql)
 
-    def _read_apart(self, keys: Sequence[str] | None) -> Any:
+    def _read_apart(self, keys: Sequence[str] | None) -> Divided:
         every = self.asset.existing if keys is None else keys
-        return Divided.of_frames({key: self.read([key]) for key in every}).frame
+        return Divided.of_frames({key: self.read([key]) for key in every})
 
-    def _read_together(self, keys: Sequence[str] | None) -> Any:
+    def _some(self, keys: Sequence[str] | None) -> Any:
+        """The data of these partitions, or all there is if no fewer can be read."""
         if keys is None or not isinstance(self.reader, PartitionReader):
-            return as_spark(self._everything())
-        return as_spark(self.read(keys))
+            return self._everything()
+        return self.read(keys)
 
     def _everything(self) -> Any:
         """All partitions that exist; whatever there is where only others know that."""
@@ -116,8 +121,8 @@ class PartitionedSource:
 
     def _of_partitions(self, rules: tuple[Rule, ...], keys: tuple[str, ...]) -> Portion:
         value = self.read(keys)
-        if len(keys) > 1 and self.asset.expression is None and not isinstance(value, Mapping):
-            value = {key: self.read([key]) for key in keys}
+        if len(keys) > 1 and not self._is_divisible(value):
+            value = self._read_apart(keys)
         return self._divided(rules, keys, value, only=keys)
 
     def read(self, keys: Sequence[str]) -> Any:
@@ -135,9 +140,11 @@ class PartitionedSource:
     ) -> Portion:
         """``only``: the partitions that the data is known to be of; it is not asked then."""
         if not keys:
-            return Portion(rules, as_spark(value))
+            return Portion(rules, value.plain if isinstance(value, Divided) else as_spark(value))
         if isinstance(value, Mapping):
-            return Portion(rules, Divided.of_frames(value).frame, HIDDEN_KEY, keys)
+            value = Divided.of_frames(value)
+        if isinstance(value, Divided):
+            return Portion(rules, value, HIDDEN_KEY, keys)
         if only is not None and len(only) == 1:
             return Portion(rules, as_spark(value), text(only[0]), keys)
         frame = as_spark(value)

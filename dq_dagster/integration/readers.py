@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import dagster as dg
 
 from dq_dagster.errors import DeclarationError
-from dq_dagster.integration.dagster_internals import load_asset_value
+from dq_dagster.integration.dagster_internals import io_manager_of, load_asset_value
 from dq_dagster.spark.paths import absolute
+
+if TYPE_CHECKING:
+    from dq_dagster.spark.divided import Divided
 
 SPARK_RESOURCE = "pyspark"
 # The parameter of a function that can read some partitions only.
@@ -36,7 +39,7 @@ class PartitionReader(Reader, Protocol):
     def read_partitions(
         self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey, partitions: Sequence[str]
     ) -> Any:
-        """The data of these partitions: one DataFrame, or a dict of them by partition."""
+        """The data of these partitions: one DataFrame, or several by partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,18 @@ class AssetIOManager:
     def read_partitions(
         self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey, partitions: Sequence[str]
     ) -> Any:
+        manager = io_manager_of(context, key)
+        if isinstance(manager, DividingIOManager):
+            return manager.load_divided(key, partitions)
         return load_asset_value(context, key, partitions)
+
+
+@runtime_checkable
+class DividingIOManager(Protocol):
+    """An IO manager that knows which partition each row is stored in."""
+
+    def load_divided(self, asset_key: dg.AssetKey, keys: Sequence[str] | None) -> Divided:
+        """Those of the partitions that exist."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,12 +48,19 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any
     outputs: dict[str, None] = {}
     charts = charts_of(outcomes)
     for place, outcome in enumerate(outcomes):
+        if not recording.asked.has_check(outcome.rule, outcome.partition):
+            yield _observation(outcome, recording, chart=charts.get(place, ""))
+            continue
         name = recording.asked.check_name(outcome.rule, outcome.partition)
         result = check_result(outcome, name, recording, chart=charts.get(place, ""))
         if recording.history.asset is None:
             yield result
             continue
-        outputs[name] = None
+        if (
+            dg.AssetCheckKey(recording.asset_key, name)
+            in recording.context.selected_asset_check_keys
+        ):
+            outputs[name] = None
         yield evaluation_event(
             result,
             partition=outcome.partition,
@@ -80,6 +87,17 @@ def check_result(
         )
         told = f"{_shortened(outcome.message)} Its details could not be recorded ({kind})."
         return _result(outcome, name, recording, metadata.least_of(outcome), told)
+
+
+def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.AssetObservation:
+    """What a rule of the whole dataset says of one partition: no check's verdict, but on record."""
+    result = check_result(outcome, outcome.rule.check_name, recording, chart=chart)
+    return dg.AssetObservation(
+        asset_key=recording.asset_key,
+        partition=outcome.partition,
+        description=f"{outcome.rule.name}: {result.description}",
+        metadata=result.metadata,
+    )
 
 
 def _entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:

@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from dq_dagster.errors import Unmeasurable, UnreadableData
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark, union
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql import types as T
 
 # What schema rules see of a column: its name, its type and its metadata.
 _Columns: TypeAlias = tuple[tuple[str, str, str], ...]
@@ -30,23 +33,39 @@ class Divided:
 
     It has the columns of all partitions together. ``others`` are those that have not all of these
     columns, or not the same: to be judged by themselves they are looked at by themselves.
+    ``problem`` says why some of them are no part of the frame, so that nothing can be said of all.
     """
 
     frame: DataFrame
     others: tuple[Kind, ...] = ()
+    problem: Unmeasurable | None = None
+
+    @property
+    def plain(self) -> DataFrame:
+        """The rows of all partitions as people know them."""
+        if self.problem is not None:
+            raise self.problem
+        return self.frame.drop(HIDDEN_KEY)
 
     @classmethod
     def of_kinds(cls, kinds: Sequence[Kind]) -> Divided:
         """Partitions that were read together because they have the same columns."""
-        frame = union([kind.frame for kind in kinds])
+        first, *others = sorted(kinds, key=lambda kind: -len(kind.partitions))
+        together, problem = [first], None
+        for kind in others:
+            clash = next(filter(None, (_clash(one, kind) for one in together)), None)
+            problem = problem or clash
+            together += [] if clash else [kind]
+        frame = union([kind.frame for kind in together])
         every = _columns(frame.schema)
-        return cls(frame, tuple(kind for kind in kinds if _columns(kind.frame.schema) != every))
+        apart = tuple(kind for kind in kinds if _columns(kind.frame.schema) != every)
+        return cls(frame, apart, problem)
 
     @classmethod
     def of_frames(cls, parts: Mapping[str, Any]) -> Divided:
         """Frames by partition, put together."""
-        from pyspark.sql import functions as F
-
+        if not parts:
+            raise UnreadableData.no_partition_at_all()
         by_columns: dict[_Columns, dict[str, DataFrame]] = {}
         for key, part in parts.items():
             frame = as_spark(part)
@@ -64,3 +83,37 @@ def _columns(schema: T.StructType) -> _Columns:
         for field in schema.fields
         if field.name != HIDDEN_KEY
     )
+
+
+def _clash(one: Kind, other: Kind) -> Unmeasurable | None:
+    """Why two kinds can not be read as one table, if they can not."""
+    known = {field.name.lower(): field for field in one.frame.schema.fields}
+    for field in other.frame.schema.fields:
+        here = known.get(field.name.lower(), field)
+        if not alike(here.dataType, field.dataType):
+            told = UnreadableData.changed_type(
+                field.name,
+                (here.dataType.simpleString(), min(one.partitions)),
+                (field.dataType.simpleString(), min(other.partitions)),
+            )
+            return Unmeasurable(str(told))
+    return None
+
+
+def alike(one: T.DataType, other: T.DataType) -> bool:
+    """Numbers may be wider in one partition than in another; texts do not become numbers."""
+    match one, other:
+        case T.NumericType(), T.NumericType():
+            return True
+        case T.ArrayType(), T.ArrayType():
+            return alike(one.elementType, other.elementType)
+        case T.MapType(), T.MapType():
+            return one == other
+        case T.StructType(), T.StructType():
+            there = {field.name.lower(): field.dataType for field in other.fields}
+            return all(
+                alike(field.dataType, there.get(field.name.lower(), field.dataType))
+                for field in one.fields
+            )
+        case _:
+            return type(one) is type(other)

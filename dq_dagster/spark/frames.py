@@ -71,5 +71,5 @@ def _culprit(error: Exception) -> str:
 def union(frames: Sequence[DataFrame]) -> DataFrame:
     """All rows, with the columns of all frames; what one of them has not is NULL there."""
     if not frames:
-        raise UnreadableData("There is no partition to read: none has been materialized yet.")
+        raise UnreadableData.no_partition_at_all()
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)

@@ -17,6 +17,7 @@ from dagster._core.execution.context.op_execution_context import OpExecutionCont
 from dagster._core.execution.context.system import StepExecutionContext  # noqa: TID251
 from dagster._core.execution.plan.inputs import (  # noqa: TID251
     FromLoadableAsset,
+    FromMultipleSourcesLoadSingleSource,
     FromStepOutput,
 )
 from dagster._core.storage.asset_check_execution_record import (  # noqa: TID251
@@ -67,6 +68,9 @@ def test_a_step_can_be_asked_for_chosen_partitions() -> None:
     assert "step_output_handle" in inspect.signature(FromStepOutput).parameters
     assert callable(partition_loading_context)
     assert callable(InMemoryIOManager)
+    assert (
+        "source_to_load_from" in inspect.signature(FromMultipleSourcesLoadSingleSource).parameters
+    )
 
 
 def test_evaluations_have_a_place_for_the_partition_and_its_materialization() -> None:

@@ -145,16 +145,34 @@ def test_what_was_never_built_is_not_read_and_not_judged(
 def test_by_hand_any_rule_is_judged_on_one_partition(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(orders_asset(spark, AMOUNTS), RULES, io_manager=stored(tmp_path))
     shop.build(day(1), day(3))
-    run = shop.check("largest", tags={PARTITION_TAG: day(1)})
-    assert results(run)["largest", day(1)].description == (
-        "The maximum of 'amount' is 20, as expected (at most 50)."
-    )
+    rows = shop.check("rows", tags={PARTITION_TAG: day(2)})
+    assert statuses(rows) == {("rows", day(2)): "Error"}
     both = shop.check("total__dataset", tags={PARTITION_TAG: day(2)})
-    assert results(both)["total__dataset", day(2)].description == (
-        "The sum of 'amount' is 30, as expected (at most 100)."
-    )
+    said = {where: one.description for where, one in results(both).items()}
+    assert said == {
+        ("total", day(2)): "The sum of 'amount' is 30, as expected (at most 100).",
+        ("total__dataset", None): "The sum of 'amount' is 195, above the maximum of 100.",
+    }
+    assert shop.rows("total")[-1] == (day(2), "SUCCEEDED")
     unknown = shop.check("largest", tags={PARTITION_TAG: "yesterday"})
     assert not unknown.success
+
+
+def test_by_hand_what_has_no_check_of_partitions_is_observed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    shop = Shop(orders_asset(spark, AMOUNTS), RULES, io_manager=stored(tmp_path))
+    shop.build(day(1), day(3))
+    run = shop.check("largest", tags={PARTITION_TAG: day(1)})
+    # The verdict on the whole dataset stays what it says.
+    assert statuses(run) == {("largest", None): "Ok"}
+    assert shop.rows("largest")[-1] == (None, "SUCCEEDED")
+    [observation] = run.get_asset_observation_events()
+    found = observation.asset_observation_data.asset_observation
+    assert (found.asset_key, found.partition) == (shop.key, day(1))
+    assert found.description == "largest: The maximum of 'amount' is 20, as expected (at most 50)."
+    assert found.metadata["dq/status"].value == "Ok"
+    assert found.metadata["dq/slice"].value == day(1)
 
 
 def test_in_memory_the_dataset_is_what_the_run_built(spark: SparkSession) -> None:
@@ -327,3 +345,39 @@ def test_partitions_that_come_and_go(spark: SparkSession, tmp_path: Path) -> Non
     shop.instance.delete_dynamic_partition("regions", "north sea")
     left = shop.check("total__dataset")
     assert "is 35," in str(results(left)["total__dataset", None].description)
+
+
+class BuiltMeanwhile(dg.IOManager):
+    """Another run builds a partition at the very moment a check reads the data."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self.instance = instance
+        self.parts: dict[str, Any] = {}
+
+    def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
+        self.parts[context.partition_key] = obj
+
+    def load_input(self, context: dg.InputContext) -> Any:
+        event = dg.AssetMaterialization(context.asset_key, partition=day(9))
+        self.instance.report_runless_asset_event(event)
+        keys = context.asset_partition_keys
+        return {key: self.parts[key] for key in keys} if len(keys) > 1 else self.parts[keys[0]]
+
+
+def test_a_result_points_to_what_was_built_before_the_data_was_read(spark: SparkSession) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        shop = Shop(
+            orders_asset(spark, AMOUNTS),
+            RULES,
+            instance=instance,
+            io_manager=BuiltMeanwhile(instance),
+        )
+        run = shop.build(day(1))
+        assert instance.get_materialized_partitions(shop.key) == {day(1), day(9)}
+        targets = [
+            results(run)[where].target_materialization_data
+            for where in (("total", day(1)), ("total__dataset", None))
+        ]
+        assert [target.run_id for target in targets if target is not None] == [run.run_id] * 2
+        known = {str(target.storage_id) for target in targets if target is not None}
+        assert {metadata_of(results(run)["total__dataset", None])["dq/data"]} == known
