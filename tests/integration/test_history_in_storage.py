@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import date, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import dagster as dg
@@ -28,16 +30,15 @@ PARTITIONS = 15
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dg.DagsterInstance]:
-    storage: dict[str, Any] = {}
-    server = None
-    if request.param == "postgres":
-        server = _postgres().get_server(tmp_path / "postgres")
-        url = server.get_uri()
-        storage = {"storage": {"postgres": {"postgres_url": url}}}
-    with dg.instance_for_test(overrides=storage, temp_dir=str(tmp_path)) as made:
-        yield made
-    if server is not None:
-        server.cleanup()
+    with ExitStack() as stack:
+        storage: dict[str, Any] = {}
+        if request.param == "postgres":
+            # Not in pytest's folder: as root, Postgres runs as a user who may not look in there.
+            folder = TemporaryDirectory(prefix="dq-postgres-", ignore_cleanup_errors=True)
+            server = _postgres().get_server(Path(stack.enter_context(folder)) / "data")
+            stack.callback(server.cleanup)
+            storage = {"storage": {"postgres": {"postgres_url": server.get_uri()}}}
+        yield stack.enter_context(dg.instance_for_test(overrides=storage, temp_dir=str(tmp_path)))
 
 
 def _postgres() -> Any:
