@@ -26,6 +26,12 @@ class UnreadableData(DqError):
         return cls("There is no partition to read: none has been materialized yet.")
 
     @classmethod
+    def not_materialized(cls, asset: str, place: str) -> UnreadableData:
+        return cls(
+            f"Asset '{asset}' has not been materialized yet: nothing is stored at '{place}'."
+        )
+
+    @classmethod
     def changed_type(
         cls, column: str, one: tuple[str, str], other: tuple[str, str]
     ) -> UnreadableData:

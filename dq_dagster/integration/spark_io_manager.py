@@ -1,8 +1,6 @@
 """Stores assets as files through Spark, and loads them lazily."""
 
 # No "from __future__ import annotations": Dagster reads the annotations of resources.
-import shutil
-import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,9 @@ from pydantic import Field
 
 from dq_dagster.errors import Unassignable, UnreadableData
 from dq_dagster.integration.partition_keys import partition_expr_of, partition_key_sql
-from dq_dagster.spark.frames import as_spark
+from dq_dagster.spark.divided import Divided
+from dq_dagster.spark.folder_names import asset_folder
+from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.java import ensure_java
 from dq_dagster.spark.paths import absolute
 
@@ -21,7 +21,8 @@ class SparkIOManager(dg.ConfigurableIOManager):
     """Keeps each asset in a folder of its own below ``path``, in any format that Spark knows.
 
     Takes Spark and pandas DataFrames. On a local file system the new data takes the place of the
-    old only when it is written completely; elsewhere Spark's own overwrite is used.
+    old only when it is written completely, and whoever reads the old data can go on with that;
+    elsewhere Spark's own overwrite is used.
 
     A run writes only its own partitions, and loads only those that it depends on and that exist,
     as one DataFrame. A run of several partitions may return a dict of DataFrames by partition, or
@@ -31,6 +32,14 @@ class SparkIOManager(dg.ConfigurableIOManager):
     pyspark: dg.ResourceDependency[Any]
     path: str = Field(description="The folder or URI below which assets are stored.")
     format: str = Field(default="parquet", description="A format that Spark can write and read.")
+    keep_replaced_hours: float = Field(
+        default=12,
+        ge=0,
+        description=(
+            "How long replaced data stays on a local file system, for those who read it: it is "
+            "removed by the first write after that, and by none in the first ten minutes."
+        ),
+    )
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
         if obj is None:
@@ -39,68 +48,58 @@ class SparkIOManager(dg.ConfigurableIOManager):
             context.add_output_metadata(self._store_partitions(context, obj))
             return
         frame = as_spark(obj)
-        target = self._target(context.asset_key)
-        if "://" in target:
-            frame.write.format(self.format).mode("overwrite").save(target)
-        else:
-            self._replace(frame, Path(target))
-        context.add_output_metadata({"path": target, "dagster/column_schema": _schema(frame)})
+        place = self._store(context.asset_key).write_whole(frame)
+        context.add_output_metadata({"path": place, "dagster/column_schema": _schema(frame)})
 
     def load_input(self, context: dg.InputContext) -> Any:
         if context.has_asset_partitions:
             frame = self.load_partitions(context.asset_key, context.asset_partition_keys)
         else:
-            frame = self._load_whole(context.asset_key)
+            frame = self._store(context.asset_key).load_whole(self._session())
         return frame.toPandas() if _wants_pandas(context) else frame
 
     def load_partitions(self, asset_key: dg.AssetKey, keys: Sequence[str] | None) -> Any:
         """Those of the keys that exist as one lazy Spark DataFrame; without keys, all that do."""
-        store = self._partitions(asset_key)
-        if not _is_remote(self.path):
-            return store.load(self._session(), keys)
-        # Of a single partition Spark itself says whether it is there.
-        if keys is None or len(keys) > 1:
+        return self.load_divided(asset_key, keys).frame.drop(HIDDEN_KEY)
+
+    def load_divided(self, asset_key: dg.AssetKey, keys: Sequence[str] | None) -> Divided:
+        """The same with a column that says which partition each row is stored in."""
+        store = self._store(asset_key)
+        # Behind a URI Dagster knows what exists; of a single partition Spark itself says it.
+        if _is_remote(self.path) and (keys is None or len(keys) > 1):
             known = self.existing_partitions(asset_key)
             asked = known if keys is None else [key for key in keys if key in set(known)]
             if keys is not None and not asked:
                 name = asset_key.to_user_string()
                 raise UnreadableData.no_partition(name, keys, self._target(asset_key))
             keys = asked
-        return store.load(self._session(), keys)
+        divided: Divided = store.load(self._session(), keys)
+        return divided
 
     def existing_partitions(self, asset_key: dg.AssetKey) -> list[str]:
         """The partitions that are stored; behind a URI, those that Dagster knows of."""
         if not _is_remote(self.path):
-            existing: list[str] = self._partitions(asset_key).existing()
+            existing: list[str] = self._store(asset_key).existing()
             return existing
         instance = self.get_resource_context().instance
         return sorted(instance.get_materialized_partitions(asset_key) if instance else ())
 
     def _store_partitions(self, context: dg.OutputContext, obj: Any) -> dict[str, Any]:
         keys = [str(key) for key in context.asset_partition_keys]
-        store = self._partitions(context.asset_key)
-        place = store.place_of(keys[0]) if len(keys) == 1 else self._target(context.asset_key)
+        store = self._store(context.asset_key)
         if isinstance(obj, Mapping):
             frames = _by_partition(context.asset_key.to_user_string(), obj, keys)
-            store.write(frames)
-            return {"path": place, "dagster/column_schema": _schema(frames[keys[0]])}
-        frame = as_spark(obj)
-        if len(keys) == 1:
-            store.write({keys[0]: frame})
+            frame, places = frames[keys[0]], store.write(frames)
         else:
-            store.write_split(frame, _key_sql(context, frame, keys), keys)
+            frame = as_spark(obj)
+            if len(keys) == 1:
+                places = store.write({keys[0]: frame})
+            else:
+                places = store.write_split(frame, _key_sql(context, frame, keys), keys)
+        place = places[0] if len(keys) == 1 else self._target(context.asset_key)
         return {"path": place, "dagster/column_schema": _schema(frame)}
 
-    def _load_whole(self, asset_key: dg.AssetKey) -> Any:
-        target = self._target(asset_key)
-        if not _is_remote(target) and not Path(target).exists():
-            name = asset_key.to_user_string()
-            raise UnreadableData(
-                f"Asset '{name}' has not been materialized yet: nothing is stored at '{target}'."
-            )
-        return self._session().read.format(self.format).load(target)
-
-    def _partitions(self, asset_key: dg.AssetKey) -> Any:
+    def _store(self, asset_key: dg.AssetKey) -> Any:
         # Here, so that declaring resources needs no Spark.
         from dq_dagster.spark.local_partitions import LocalPartitions
         from dq_dagster.spark.remote_partitions import RemotePartitions
@@ -108,29 +107,15 @@ class SparkIOManager(dg.ConfigurableIOManager):
         name, target = asset_key.to_user_string(), self._target(asset_key)
         if _is_remote(target):
             return RemotePartitions(name, target, self.format)
-        return LocalPartitions(name, Path(target), self.format)
+        keep = self.keep_replaced_hours * 3600
+        return LocalPartitions(name, Path(target), self.format, keep)
 
     def _session(self) -> Any:
         ensure_java()
         return getattr(self.pyspark, "spark_session", self.pyspark)
 
     def _target(self, key: dg.AssetKey) -> str:
-        return "/".join([absolute(self.path).rstrip("/"), *key.path])
-
-    def _replace(self, frame: Any, target: Path) -> None:
-        """Writes beside the old data, then swaps: a failed write leaves the old data alone."""
-        target.parent.mkdir(parents=True, exist_ok=True)
-        attempt = uuid.uuid4().hex
-        fresh = target.with_name(f".{target.name}.{attempt}.new")
-        stale = target.with_name(f".{target.name}.{attempt}.old")
-        try:
-            frame.write.format(self.format).save(str(fresh))
-            if target.exists():
-                target.rename(stale)
-            fresh.rename(target)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
-            shutil.rmtree(stale, ignore_errors=True)
+        return f"{absolute(self.path).rstrip('/')}/{asset_folder(key.path)}"
 
 
 def _is_remote(path: str) -> bool:

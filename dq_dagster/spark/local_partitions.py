@@ -1,4 +1,4 @@
-"""Partitions of an asset on a local file system: written beside the old ones, then published."""
+"""The data of an asset on a local file system: written beside the old ones, then published."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
 from dq_dagster.errors import Unassignable, UnreadableData
-from dq_dagster.spark.folder_names import folder_name
-from dq_dagster.spark.partition_files import FILE_FORMATS, load_folders, schema_text
-from dq_dagster.spark.partition_folders import (
-    PARTITION_COLUMN,
-    FreshPartition,
-    PartitionFolders,
+from dq_dagster.spark.divided import Divided
+from dq_dagster.spark.folder_names import PARTITION_COLUMN, folder_name
+from dq_dagster.spark.partition_files import (
+    FILE_FORMATS,
+    load_divided,
+    load_whole,
+    schema_text,
 )
+from dq_dagster.spark.partition_folders import FreshPartition, PartitionFolders
 from dq_dagster.spark.partition_split import (
     OUTSIDE,
     outsiders,
@@ -29,30 +30,35 @@ from dq_dagster.spark.partition_split import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# How often reading starts anew when partitions are replaced at the very moment.
-_ATTEMPTS = 3
-
 
 @dataclass(frozen=True, slots=True)
 class LocalPartitions:
-    """Stores and loads the partitions of one asset."""
+    """Stores and loads one asset, by partition or as a whole."""
 
     asset: str
     root: Path
     kind: str
 
+    # How many seconds what was replaced stays for those who read it.
+    keep: float = 12 * 3600.0
+
     @property
     def _folders(self) -> PartitionFolders:
-        return PartitionFolders(self.root)
-
-    def place_of(self, key: str) -> str:
-        return str(self._folders.folder_of(key))
+        return PartitionFolders(self.root, self.keep)
 
     def existing(self) -> list[str]:
         return sorted(self._folders.stored())
 
-    def write(self, frames: Mapping[str, DataFrame]) -> None:
-        """Partitions with the same columns are written together."""
+    def write_whole(self, frame: DataFrame) -> str:
+        """All data of an asset without partitions; says where it is."""
+        with self._folders.staging() as staging:
+            frame.write.format(self.kind).save(str(staging / "all"))
+            fresh = FreshPartition(None, staging / "all", schema_text(frame))
+            [stored] = self._folders.publish([fresh])
+        return stored.place
+
+    def write(self, frames: Mapping[str, DataFrame]) -> list[str]:
+        """Partitions with the same columns are written together; says where they are."""
         groups: dict[str, dict[str, DataFrame]] = {}
         for key, frame in frames.items():
             groups.setdefault(schema_text(frame), {})[key] = frame
@@ -60,9 +66,9 @@ class LocalPartitions:
             fresh: list[FreshPartition] = []
             for number, group in enumerate(groups.values()):
                 fresh += self._write_group(group, staging / str(number))
-            self._folders.publish(fresh)
+            return [stored.place for stored in self._folders.publish(fresh)]
 
-    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> None:
+    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> list[str]:
         """All partitions by one write; nothing is published if a row belongs to none of them."""
         if self.kind not in FILE_FORMATS:
             raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
@@ -75,21 +81,22 @@ class LocalPartitions:
                 reader = frame.sparkSession.read.format(self.kind).schema(frame.schema)
                 found = outsiders(reader.load(str(outside)), key)
                 raise Unassignable.outside(self.asset, found.rows, partitions, found.examples)
-            self._folders.publish(self._fresh(frame, staging, column, partitions))
+            fresh = self._fresh(frame, staging, column, partitions)
+            return [stored.place for stored in self._folders.publish(fresh)]
 
-    def load(self, session: SparkSession, keys: Sequence[str] | None) -> DataFrame:
+    def load_whole(self, session: SparkSession) -> DataFrame:
+        """All data of an asset without partitions."""
+        stored = self._folders.whole()
+        if stored is None:
+            raise UnreadableData.not_materialized(self.asset, str(self.root))
+        return load_whole(session, self.kind, stored)
+
+    def load(self, session: SparkSession, keys: Sequence[str] | None) -> Divided:
         """Those of the keys that exist, or all; no other partition's files are looked at."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            stored = self._folders.stored(keys)
-            if not stored:
-                raise UnreadableData.no_partition(self.asset, keys or [], str(self.root))
-            try:
-                return load_folders(session, self.kind, list(stored.values()))
-            except AnalysisException:
-                # A writer may have taken a folder away since.
-                if attempt == _ATTEMPTS or stored == self._folders.stored(keys):
-                    raise
-        raise AssertionError
+        stored = self._folders.stored(keys)
+        if not stored:
+            raise UnreadableData.no_partition(self.asset, keys or [], str(self.root))
+        return load_divided(session, self.kind, str(self.root), stored)
 
     def _write_group(self, group: Mapping[str, DataFrame], staging: Path) -> list[FreshPartition]:
         staging.mkdir()

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import UnreadableData
+from dq_dagster.spark.divided import Divided, Kind
+from dq_dagster.spark.folder_names import PARTITION_COLUMN
+from dq_dagster.spark.frames import HIDDEN_KEY
 from dq_dagster.spark.partition_folders import StoredPartition
+from dq_dagster.spark.partition_split import partition_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Those whose files may lie anywhere, and whose schema may be told to Spark.
 FILE_FORMATS = frozenset({"parquet", "orc", "avro", "json", "csv", "text", "xml"})
+# The folder of the partition, and below it perhaps that of an attempt.
+_NAME_IN_PATH = (
+    f"regexp_extract(_metadata.file_path, '.*/{PARTITION_COLUMN}=([^/]*)/(?:[^/]*/)?[^/]*$', 1)"
+)
 
 
 def schema_text(frame: DataFrame) -> str:
@@ -24,42 +32,74 @@ def schema_text(frame: DataFrame) -> str:
     return frame.schema.json()
 
 
-def load_folders(
-    session: SparkSession, kind: str, partitions: Sequence[StoredPartition]
-) -> DataFrame:
-    """All partitions as one frame with all their columns.
+def load_whole(session: SparkSession, kind: str, stored: StoredPartition) -> DataFrame:
+    """Data that is not partitioned, with the schema that it was written with."""
+    reader = session.read.format(kind)
+    if kind in FILE_FORMATS:
+        reader = reader.schema(_schema(stored.schema))
+    return reader.load(stored.place)
+
+
+def load_divided(
+    session: SparkSession, kind: str, root: str, partitions: Mapping[str, StoredPartition]
+) -> Divided:
+    """All partitions as one frame with all their columns, and with the partition of each row.
 
     Spark is told the schema that each was written with, so it opens no file to find out, and a
     column that only some of them have is there, with NULL elsewhere. Partitions of the same
     schema are read together.
     """
-    groups: dict[str, list[str]] = {}
-    for partition in partitions:
-        groups.setdefault(partition.schema, []).append(str(partition.folder))
-    schemas = {text: T.StructType.fromJson(json.loads(text)) for text in groups}
-    _require_same_types(list(schemas.values()), partitions)
-    frames = []
-    for text, folders in groups.items():
-        reader = session.read.format(kind)
-        if kind in FILE_FORMATS:
-            reader = reader.schema(schemas[text])
-        frames.append(reader.load(folders if len(folders) > 1 else folders[0]))
-    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
+    if kind not in FILE_FORMATS:
+        frames = {key: session.read.format(kind).load(one.place) for key, one in partitions.items()}
+        _require_same_types((key, frame.schema) for key, frame in frames.items())
+        return Divided.of_frames(frames)
+    groups: dict[str, dict[str, str]] = {}
+    for key, one in partitions.items():
+        groups.setdefault(one.schema, {})[key] = one.place
+    schemas = {text: _schema(text) for text in groups}
+    _require_same_types((next(iter(groups[text])), schema) for text, schema in schemas.items())
+    return Divided.of_kinds(
+        [
+            Kind(frozenset(places), _load_alike(session, kind, root, schemas[text], places))
+            for text, places in groups.items()
+        ]
+    )
 
 
-def _require_same_types(
-    schemas: Sequence[T.StructType], partitions: Sequence[StoredPartition]
-) -> None:
+def _load_alike(
+    session: SparkSession, kind: str, root: str, schema: T.StructType, places: Mapping[str, str]
+) -> DataFrame:
+    """Partitions of one schema. Spark takes their names from the folders, once for each file."""
+    reader = session.read.format(kind)
+    paths = list(places.values())
+    taken = PARTITION_COLUMN in {field.name.lower() for field in schema.fields}
+    # A column of that name must not be hidden by that of the folders, and text has one column only,
+    # also if there is no file yet that would tell Spark that the other one comes from folders.
+    if taken or kind == "text":
+        frame = reader.schema(schema).load(paths)
+        return frame.withColumn(HIDDEN_KEY, F.expr(partition_of(_NAME_IN_PATH, places)))
+    # As text: Spark would make the number 1 of the key 01.
+    named = T.StructType([*schema.fields, T.StructField(PARTITION_COLUMN, T.StringType())])
+    frame = reader.option("basePath", root).schema(named).load(paths)
+    key = partition_of(PARTITION_COLUMN, places)
+    return frame.withColumn(HIDDEN_KEY, F.expr(key)).drop(PARTITION_COLUMN)
+
+
+def _schema(text: str) -> T.StructType:
+    return T.StructType.fromJson(json.loads(text))
+
+
+def _require_same_types(schemas: Iterable[tuple[str, T.StructType]]) -> None:
     """Numbers may grow wider from one partition to another; texts do not become numbers."""
-    seen: dict[str, T.StructField] = {}
-    for schema in schemas:
+    seen: dict[str, tuple[str, T.DataType]] = {}
+    for key, schema in schemas:
         for field in schema.fields:
-            known = seen.setdefault(field.name.lower(), field)
-            if not _alike(known.dataType, field.dataType):
+            first, known = seen.setdefault(field.name.lower(), (key, field.dataType))
+            if not _alike(known, field.dataType):
                 raise UnreadableData.changed_type(
                     field.name,
-                    _example(known, partitions),
-                    _example(field, partitions),
+                    (known.simpleString(), first),
+                    (field.dataType.simpleString(), key),
                 )
 
 
@@ -67,12 +107,3 @@ def _alike(one: T.DataType, other: T.DataType) -> bool:
     if isinstance(one, T.NumericType) and isinstance(other, T.NumericType):
         return True
     return type(one) is type(other)
-
-
-def _example(field: T.StructField, partitions: Sequence[StoredPartition]) -> tuple[str, str]:
-    """The type, and the key of a partition that has it."""
-    for partition in partitions:
-        schema = T.StructType.fromJson(json.loads(partition.schema))
-        if any(f.name == field.name and f.dataType == field.dataType for f in schema.fields):
-            return field.dataType.simpleString(), partition.key
-    return field.dataType.simpleString(), ""

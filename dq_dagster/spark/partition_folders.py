@@ -1,8 +1,9 @@
-"""Partitions as folders of a local file system, each replaced as a whole or not at all.
+"""The data of an asset as folders of a local file system, replaced as a whole or not at all.
 
-A partition's folder holds the folder of an attempt, and a small file that says which attempt
-counts. That file is replaced in one step when everything is written, so that readers see the old
-data or the new, also when a writer is killed or two of them meet.
+A partition's folder, or the one of all data where there are no partitions, holds the folder of an
+attempt, and a small file that says which attempt counts. That file is replaced in one step when
+everything is written, so that readers see the old data or the new, also when a writer is killed or
+two of them meet. Readers are lazy, so the old data stays a while for those that began with it.
 """
 
 from __future__ import annotations
@@ -11,22 +12,30 @@ import json
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dq_dagster.spark.folder_names import folder_name
+from dq_dagster.spark.attempt_journal import AttemptJournal, is_older
+from dq_dagster.spark.file_lock import locked
+from dq_dagster.spark.folder_names import PARTITION_COLUMN, WHOLE_FOLDER, folder_name
 
-PARTITION_COLUMN = "dq_partition"
 _CURRENT = "_current.json"
+_STAGING = ".staging"
+_ALIVE = ".alive"
+# What is younger may belong to a writer that is between two steps, on a system without locks.
+_SETTLED = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPartition:
-    """One partition as it was when asked: where its files lie, and its schema as JSON."""
+    """One partition as it was when asked: where its files lie, and its schema as JSON.
 
-    key: str
-    folder: Path
+    Data that is not partitioned has no key.
+    """
+
+    key: str | None
+    place: str
     schema: str
 
 
@@ -34,109 +43,144 @@ class StoredPartition:
 class FreshPartition:
     """A folder that is written completely, and is to become the partition."""
 
-    key: str
+    key: str | None
     folder: Path
     schema: str
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionFolders:
-    """All partitions of one asset, below its folder."""
+    """All data of one asset, below its folder."""
 
     root: Path
+    # How many seconds readers may go on with what was replaced.
+    keep: float = 12 * 3600.0
 
-    def folder_of(self, key: str) -> Path:
+    def folder_of(self, key: str | None) -> Path:
+        if key is None:
+            return self.root / WHOLE_FOLDER
         return self.root / f"{PARTITION_COLUMN}={folder_name(key)}"
 
     def stored(self, keys: Iterable[str] | None = None) -> dict[str, StoredPartition]:
-        """Those that exist, among the keys or at all."""
+        """The partitions that exist, among the keys or at all."""
         if keys is None:
             folders = sorted(self.root.glob(f"{PARTITION_COLUMN}=*"))
         else:
             folders = [self.folder_of(key) for key in dict.fromkeys(keys)]
-        found = [_current(folder) for folder in folders]
-        return {partition.key: partition for partition in found if partition is not None}
+        found = [_stored(folder) for folder in folders]
+        return {one.key: one for one in found if one is not None and one.key is not None}
+
+    def whole(self) -> StoredPartition | None:
+        """The data of an asset without partitions, if it exists."""
+        return _stored(self.folder_of(None))
 
     @contextmanager
     def staging(self) -> Iterator[Path]:
         """A folder to write to that no reader looks into, and that is gone afterwards."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        folder = self.root / f".staging-{uuid.uuid4().hex}"
-        folder.mkdir()
+        folder = self.root / _STAGING / uuid.uuid4().hex
+        folder.mkdir(parents=True)
         try:
-            with _locked(folder / ".alive"):
+            with locked(folder / _ALIVE):
                 yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def publish(self, fresh: Iterable[FreshPartition]) -> None:
-        """Puts new folders in the place of the old ones, one partition after the other."""
-        with _locked(self.root / ".lock") as alone:
-            for partition in fresh:
-                self._replace(partition)
-                if alone:
-                    _remove_all_but_current(self.folder_of(partition.key))
-            if alone:
-                self._remove_abandoned()
+    def publish(self, fresh: Iterable[FreshPartition]) -> list[StoredPartition]:
+        """Puts new folders in the place of the old ones, one partition after the other.
 
-    def _replace(self, partition: FreshPartition) -> None:
+        That needs no lock. Tidying up does: without one, nothing is removed.
+        """
+        with locked(self.root / ".lock") as alone:
+            stored = [self._replace(partition) for partition in fresh]
+            if alone:
+                for partition in stored:
+                    self._journal.forget(Path(partition.place))
+                self._remove_replaced()
+                self._remove_abandoned()
+        return stored
+
+    @property
+    def _journal(self) -> AttemptJournal:
+        return AttemptJournal(self.root)
+
+    def _replace(self, partition: FreshPartition) -> StoredPartition:
+        """Each step leaves the old data or the new, and a note of what is to be removed then."""
         folder = self.folder_of(partition.key)
         folder.mkdir(exist_ok=True)
-        attempt = uuid.uuid4().hex
-        partition.folder.rename(folder / attempt)
-        record = {"key": partition.key, "attempt": attempt, "schema": partition.schema}
-        waiting = folder / f".{attempt}.json"
+        attempt = folder / uuid.uuid4().hex
+        self._journal.note(attempt)
+        partition.folder.rename(attempt)
+        self._note_others(attempt)
+        record = {"key": partition.key, "attempt": attempt.name, "schema": partition.schema}
+        waiting = _waiting(attempt)
         waiting.write_text(json.dumps(record), encoding="utf-8")
         waiting.replace(folder / _CURRENT)
+        return StoredPartition(partition.key, str(attempt), partition.schema)
+
+    def _note_others(self, attempt: Path) -> None:
+        """The time of the current one begins now; those before it have theirs already."""
+        current = None
+        with suppress(ValueError):  # Data whose record is spoiled can still be replaced.
+            current = _current_attempt(attempt.parent)
+        for other in attempt.parent.iterdir():
+            known = other != current and self._journal.knows(other)
+            if other != attempt and not known and other.is_dir():
+                self._journal.note(other)
+
+    def _remove_replaced(self) -> None:
+        kept = max(self.keep, _SETTLED)
+        for attempt in self._journal.older_than(kept):
+            with suppress(OSError, ValueError):
+                if _current_attempt(attempt.parent) == attempt:
+                    self._journal.forget(attempt)
+                # Asked again: it may have been replaced, and noted before that, just now.
+                elif self._journal.is_due(attempt, kept):
+                    self._remove(attempt)
+
+    def _remove(self, attempt: Path) -> None:
+        shutil.rmtree(attempt, ignore_errors=True)
+        _waiting(attempt).unlink(missing_ok=True)
+        if not attempt.exists():
+            self._journal.forget(attempt)
 
     def _remove_abandoned(self) -> None:
         """What writers left that were killed: nobody holds the lock of their folders any more."""
-        for folder in self.root.glob(".staging-*"):
-            with _locked(folder / ".alive", wait=False) as abandoned:
+        for folder in (self.root / _STAGING).glob("*"):
+            if not is_older(folder, _SETTLED):
+                continue
+            if not (folder / _ALIVE).exists():
+                # Killed at once, or at work without locks: only the first left nothing in it.
+                with suppress(OSError):
+                    folder.rmdir()
+                continue
+            with locked(folder / _ALIVE, wait=False) as abandoned:
                 if abandoned:
                     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _current(folder: Path) -> StoredPartition | None:
+def _stored(folder: Path) -> StoredPartition | None:
+    record = _record(folder)
+    if record is None:
+        return None
+    attempt = folder / str(record["attempt"])
+    found = StoredPartition(record["key"], str(attempt), str(record["schema"]))
+    return found if attempt.is_dir() else None
+
+
+def _record(folder: Path) -> Mapping[str, str | None] | None:
     try:
-        record: Mapping[str, str] = json.loads((folder / _CURRENT).read_text(encoding="utf-8"))
+        text = (folder / _CURRENT).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
-    attempt = folder / record["attempt"]
-    return StoredPartition(record["key"], attempt, record["schema"]) if attempt.is_dir() else None
+    record: Mapping[str, str | None] = json.loads(text)
+    return record
 
 
-def _remove_all_but_current(folder: Path) -> None:
-    current = _current(folder)
-    for entry in folder.iterdir():
-        if entry.name == _CURRENT or (current is not None and entry == current.folder):
-            continue
-        if entry.is_dir():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            entry.unlink(missing_ok=True)
+def _current_attempt(folder: Path) -> Path | None:
+    record = _record(folder)
+    return None if record is None else folder / str(record["attempt"])
 
 
-@contextmanager
-def _locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Holds a lock that ends with the process; says whether it was got.
-
-    Replacing a partition needs no lock. Tidying up does: without one, nothing is removed.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        yield False
-        return
-    try:
-        file = path.open("a")
-    except FileNotFoundError:
-        yield False
-        return
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
-        yield True
+def _waiting(attempt: Path) -> Path:
+    """The file that is to say that this attempt counts."""
+    return attempt.with_name(f".{attempt.name}.json")

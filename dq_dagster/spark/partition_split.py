@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,15 @@ def with_folder_names(
     keyed = frame.selectExpr("*", f"{key} AS {identifier(helper)}")
     named = _name(identifier(helper), partitions)
     return keyed.selectExpr("*", f"{named} AS {identifier(column)}").drop(helper)
+
+
+def partition_of(name: str, partitions: Iterable[str]) -> str:
+    """The SQL of the partition whose folder name this is; a plain name is the partition itself."""
+    odd = {folder_name(key): key for key in partitions if folder_name(key) != key}
+    if not odd:
+        return name
+    table = ", ".join(f"{text(each)}, {text(key)}" for each, key in odd.items())
+    return f"coalesce(element_at(map({table}), {name}), {name})"
 
 
 def unused_column(frame: DataFrame, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,7 +12,18 @@ from pyspark.sql import SparkSession
 
 import dq_dagster as dq
 from dq_dagster.spark.local_partitions import LocalPartitions
-from tests.integration.warehouse import ORDERS, amounts, build, days, manager, orders_of, rows, why
+from tests.integration.shelf import asset_of
+from tests.integration.warehouse import (
+    ORDERS,
+    amounts,
+    build,
+    days,
+    manager,
+    orders_of,
+    rows,
+    whole,
+    why,
+)
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])
@@ -37,8 +49,11 @@ def test_a_failed_write_leaves_every_partition_as_it_was(
         assert "CAST_INVALID_INPUT" in why(result)
         stored = amounts(manager(tmp_path).load_partitions(ORDERS, None))
         assert stored == {"2024-03-01": [1], "2024-03-02": [1]}
+    assert not list((tmp_path / "orders" / ".staging").iterdir())
     assert {path.name for path in (tmp_path / "orders").iterdir()} == {
+        ".journal",
         ".lock",
+        ".staging",
         "dq_partition=2024-03-01",
         "dq_partition=2024-03-02",
     }
@@ -54,12 +69,17 @@ def test_writers_at_the_same_time(spark: SparkSession, tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, range(8)))
-    found = amounts(store.load(spark, None))
+    found = amounts(store.load(spark, None).frame)
     shared = found.pop("2024-03-01")
     assert found == {key: [number] * 5 for number, key in enumerate(days(2, 9))}
     assert shared in [[number] * 5 for number in range(8)]
-    assert not list(tmp_path.glob(".staging*"))
-    assert len(list((tmp_path / "dq_partition=2024-03-01").iterdir())) == 2
+    assert not list(tmp_path.glob(".staging/*"))
+    # What was replaced stays, and is known.
+    replaced = sorted(note.name.partition(",")[2] for note in (tmp_path / ".journal").iterdir())
+    attempts = [path.name for path in (tmp_path / "dq_partition=2024-03-01").glob("[!_]*")]
+    assert len(replaced) == 7
+    assert len(attempts) == 8
+    assert set(replaced) < set(attempts)
 
 
 def test_a_lazy_frame_can_be_written_over_what_it_reads(
@@ -70,6 +90,47 @@ def test_a_lazy_frame_can_be_written_over_what_it_reads(
     build(tmp_path, orders_of(lambda _: old.selectExpr("day", "amount + 1 AS amount")), *days(1, 2))
     stored = amounts(manager(tmp_path).load_partitions(ORDERS, None))
     assert stored == {"2024-03-01": [2], "2024-03-02": [2]}
+
+
+def test_readers_that_began_before_a_rebuild_get_the_old_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def built(amount: int) -> None:
+        build(tmp_path, orders_of(lambda keys: rows(spark, {key: [amount] for key in keys})), *both)
+        single = asset_of(rows(spark, {"2024-03-01": [amount, amount]}), "single")
+        build(tmp_path, single)
+
+    both, single = days(1, 2), dg.AssetKey("single")
+    built(1)
+    io = manager(tmp_path)
+    partitions, divided = io.load_partitions(ORDERS, None), io.load_divided(ORDERS, both)
+    alone = whole(io, single)
+    built(2)
+    built(3)
+    for frame in (partitions, divided.frame):
+        assert (frame.count(), amounts(frame)) == (2, {key: [1] for key in both})
+    assert (alone.count(), amounts(alone)) == (2, {"2024-03-01": [1, 1]})
+    assert amounts(io.load_partitions(ORDERS, None)) == {key: [3] for key in both}
+    assert amounts(whole(io, single)) == {"2024-03-01": [3, 3]}
+
+
+def test_a_write_that_is_interrupted_keeps_the_old_rows(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    def interrupted(event: str, arguments: tuple[object, ...]) -> None:
+        if active and event == "os.rename" and str(arguments[0]).startswith(str(tmp_path)):
+            active.pop()
+            raise KeyboardInterrupt
+
+    active: list[bool] = []
+    sys.addaudithook(interrupted)
+    store = LocalPartitions("orders", tmp_path / "orders", "parquet")
+    store.write_whole(rows(spark, {"2024-03-01": [1]}))
+    active.append(True)
+    with pytest.raises(KeyboardInterrupt):
+        store.write_whole(rows(spark, {"2024-03-01": [2]}))
+    assert amounts(store.load_whole(spark)) == {"2024-03-01": [1]}
+    assert not list((tmp_path / "orders" / ".staging").iterdir())
 
 
 def test_behind_a_uri_spark_overwrites_the_partitions(spark: SparkSession, tmp_path: Path) -> None:

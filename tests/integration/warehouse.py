@@ -57,6 +57,14 @@ def build(folder: Path | str, assets: Any, *keys: str, **options: Any) -> dg.Exe
     return dg.materialize(assets, resources={"io_manager": io_manager}, **options)
 
 
+def whole(io: dq.SparkIOManager, asset_key: dg.AssetKey = ORDERS) -> DataFrame:
+    """An asset without partitions, as one that depends on it gets it."""
+    kind = dg.PythonObjectDagsterType(DataFrame)
+    context = dg.build_input_context(asset_key=asset_key, dagster_type=kind)
+    frame: DataFrame = io.load_input(context)
+    return frame
+
+
 def amounts(frame: DataFrame) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for row in frame.orderBy("day", "amount").collect():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -41,13 +43,19 @@ def contents(root: Path) -> dict[str, set[str]]:
     while True:
         stored = PartitionFolders(root).stored()
         try:
-            found = {key: list(one.folder.iterdir()) for key, one in stored.items()}
+            found = {key: list(Path(one.place).iterdir()) for key, one in stored.items()}
             texts = {key: [file.read_text() for file in files] for key, files in found.items()}
         except FileNotFoundError:
             continue
         if stored == PartitionFolders(root).stored():
             assert all(len(each) == FILES for each in texts.values())
             return {key: set(each) for key, each in texts.items()}
+
+
+def make_old(root: Path) -> None:
+    """As if everything that is there were of yesterday."""
+    for path in (*(root / ".journal").iterdir(), *(root / ".staging").iterdir()):
+        os.utime(path, (time.time() - 86_400,) * 2)
 
 
 def start(root: Path, number: int) -> subprocess.Popen[bytes]:
@@ -68,12 +76,19 @@ def test_killed_writers_leave_whole_partitions(tmp_path: Path) -> None:
         assert all(len(each) == 1 for each in contents(tmp_path).values())
     write(tmp_path, 7)
     assert contents(tmp_path) == {"a/b": {"7"}, "c": {"7"}}
+    make_old(tmp_path)
+    write(tmp_path, 8)
+    assert contents(tmp_path) == {"a/b": {"8"}, "c": {"8"}}
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".journal",
         ".lock",
+        ".staging",
         "dq_partition=!a!2fb",
         "dq_partition=c",
     ]
-    assert len(list((tmp_path / "dq_partition=c").iterdir())) == 2
+    assert not list((tmp_path / ".staging").iterdir())
+    # The last two attempts, and the file that points to one of them.
+    assert len(list((tmp_path / "dq_partition=c").iterdir())) == 3
 
 
 def test_readers_beside_several_writers_see_no_mixture(tmp_path: Path) -> None:
@@ -96,8 +111,6 @@ def test_readers_beside_several_writers_see_no_mixture(tmp_path: Path) -> None:
 def test_what_was_deleted_by_hand_does_not_exist(tmp_path: Path) -> None:
     write(tmp_path, 1)
     folders = PartitionFolders(tmp_path)
-    for file in folders.stored()["c"].folder.iterdir():
-        file.unlink()
-    folders.stored()["c"].folder.rmdir()
+    shutil.rmtree(folders.stored()["c"].place)
     assert list(folders.stored()) == ["a/b"]
     assert list(folders.stored(["c", "a/b", "d"])) == ["a/b"]
