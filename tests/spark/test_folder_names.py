@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dq_dagster.spark.folder_names import folder_name
+from dq_dagster.spark.folder_names import asset_folder, folder_name
 from dq_dagster.spark.partition_split import OUTSIDE
 
 ODD = [
@@ -60,3 +60,20 @@ def test_names_are_safe_and_differ(keys: list[str]) -> None:
         assert re.fullmatch(r"[A-Za-z0-9!-][A-Za-z0-9!_.-]*", name)
         assert len(name) <= 150
         assert not name.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("parts", "folder"),
+    [
+        (["orders"], "orders"),
+        (["shop", "orders_2024", "eu.west-1"], "shop/orders_2024/eu.west-1"),
+        (["orders", "dq_dataset"], "orders/!dq_dataset"),
+        (["orders", "Dq_Dataset"], "orders/!Dq_Dataset"),
+        (["orders", "dq_dataset_2"], "orders/dq_dataset_2"),
+        (["orders", "dq_partition=a"], "orders/!dq_partition!3da"),
+        (["..", ".", ""], "!!2e!2e/!!2e/!"),
+        (["a/b", "_x", ".lock"], "!a!2fb/!_x/!!2elock"),
+    ],
+)
+def test_folders_of_assets(parts: list[str], folder: str) -> None:
+    assert asset_folder(parts) == folder
