@@ -7,14 +7,21 @@ half there.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dq_dagster.spark.folder_names import PARTITION_COLUMN, WHOLE_FOLDER
+
 _FOLDER = ".journal"
 # No folder's name holds it, of a partition or of an attempt.
 _BETWEEN = ","
+# Nothing else is ever removed, whatever lies among the notes.
+_NOTE = re.compile(
+    rf"(?P<place>{WHOLE_FOLDER}|{PARTITION_COLUMN}=[^{_BETWEEN}]+){_BETWEEN}(?P<attempt>[0-9a-f]{{32}})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +46,9 @@ class AttemptJournal:
         """The attempts that were noted so long ago."""
         folder = self.root / _FOLDER
         for note in sorted(folder.iterdir()) if folder.is_dir() else ():
-            place, _, attempt = note.name.rpartition(_BETWEEN)
-            if place and is_older(note, seconds):
-                yield self.root / place / attempt
+            named = _NOTE.fullmatch(note.name)
+            if named and is_older(note, seconds):
+                yield self.root / named["place"] / named["attempt"]
 
     def is_due(self, attempt: Path, seconds: float) -> bool:
         return is_older(self._note_of(attempt), seconds)

@@ -80,7 +80,10 @@ class PartitionFolders:
         folder = self.root / _STAGING / uuid.uuid4().hex
         folder.mkdir(parents=True)
         try:
-            with locked(folder / _ALIVE):
+            with locked(folder / _ALIVE) as known:
+                if not known:
+                    # Another system that has locks would take the writer for dead.
+                    (folder / _ALIVE).unlink(missing_ok=True)
                 yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -110,9 +110,13 @@ def test_what_is_current_is_never_removed(tmp_path: Path) -> None:
     [current] = attempts(tmp_path, "dq_partition=a")
     note = tmp_path / ".journal" / f"dq_partition=a,{current.name}"
     note.touch()
+    for strange in ("dq_partition=a,", "dq_partition=a", "other,x", ",", f"..,{current.name}"):
+        (tmp_path / ".journal" / strange).touch()
+    (tmp_path / "other" / "x").mkdir(parents=True)
     let_pass(tmp_path, 48)
     publish(tmp_path, "other", ["b"])
     assert texts(tmp_path)["a"] == ["new", "new"]
+    assert (tmp_path / "other" / "x").is_dir()
     assert not note.exists()
 
 
