@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.errors import RuleFailure
+from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import RecordCount
@@ -54,7 +54,8 @@ class Dataset:
         if isinstance(data, Divided):
             opened = partial(cls.of, rules=rules, partition_by=partition_by, now=now, around=around)
             others = {kind.partitions: opened(kind.frame) for kind in data.others}
-            return replace(opened(data.frame), others=others, problem=data.problem)
+            problem = None if data.problem is None else Unmeasurable(str(data.problem))
+            return replace(opened(data.frame), others=others, problem=problem)
         frame = as_spark(data)
         visible = frame.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else frame
         table = Table(visible.schema, now, around)

@@ -12,7 +12,7 @@ from dq_dagster.errors import Unassignable, UnreadableData
 from dq_dagster.integration.partition_keys import partition_expr_of, partition_key_sql
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.folder_names import asset_folder
-from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
+from dq_dagster.spark.frames import as_spark
 from dq_dagster.spark.java import ensure_java
 from dq_dagster.spark.paths import absolute
 
@@ -60,7 +60,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
 
     def load_partitions(self, asset_key: dg.AssetKey, keys: Sequence[str] | None) -> Any:
         """Those of the keys that exist as one lazy Spark DataFrame; without keys, all that do."""
-        return self.load_divided(asset_key, keys).frame.drop(HIDDEN_KEY)
+        return self.load_divided(asset_key, keys).plain
 
     def load_divided(self, asset_key: dg.AssetKey, keys: Sequence[str] | None) -> Divided:
         """The same with a column that says which partition each row is stored in."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from dq_dagster.errors import Unmeasurable, UnreadableData
+from dq_dagster.errors import UnreadableData
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark, union
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Divided:
 
     frame: DataFrame
     others: tuple[Kind, ...] = ()
-    problem: Unmeasurable | None = None
+    problem: UnreadableData | None = None
 
     @property
     def plain(self) -> DataFrame:
@@ -85,34 +85,33 @@ def _columns(schema: T.StructType) -> _Columns:
     )
 
 
-def _clash(one: Kind, other: Kind) -> Unmeasurable | None:
+def _clash(one: Kind, other: Kind) -> UnreadableData | None:
     """Why two kinds can not be read as one table, if they can not."""
     known = {field.name.lower(): field for field in one.frame.schema.fields}
     for field in other.frame.schema.fields:
         here = known.get(field.name.lower(), field)
-        if not alike(here.dataType, field.dataType):
-            told = UnreadableData.changed_type(
+        if not _alike(here.dataType, field.dataType):
+            return UnreadableData.changed_type(
                 field.name,
                 (here.dataType.simpleString(), min(one.partitions)),
                 (field.dataType.simpleString(), min(other.partitions)),
             )
-            return Unmeasurable(str(told))
     return None
 
 
-def alike(one: T.DataType, other: T.DataType) -> bool:
+def _alike(one: T.DataType, other: T.DataType) -> bool:
     """Numbers may be wider in one partition than in another; texts do not become numbers."""
     match one, other:
-        case T.NumericType(), T.NumericType():
+        case (T.NumericType(), T.NumericType()) | (T.NullType(), _) | (_, T.NullType()):
             return True
         case T.ArrayType(), T.ArrayType():
-            return alike(one.elementType, other.elementType)
+            return _alike(one.elementType, other.elementType)
         case T.MapType(), T.MapType():
             return one == other
         case T.StructType(), T.StructType():
             there = {field.name.lower(): field.dataType for field in other.fields}
             return all(
-                alike(field.dataType, there.get(field.name.lower(), field.dataType))
+                _alike(field.dataType, there.get(field.name.lower(), field.dataType))
                 for field in one.fields
             )
         case _:

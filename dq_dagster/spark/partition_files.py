@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from dq_dagster.errors import UnreadableData
 from dq_dagster.spark.divided import Divided, Kind
 from dq_dagster.spark.folder_names import PARTITION_COLUMN
 from dq_dagster.spark.frames import HIDDEN_KEY
@@ -51,16 +50,13 @@ def load_divided(
     """
     if kind not in FILE_FORMATS:
         frames = {key: session.read.format(kind).load(one.place) for key, one in partitions.items()}
-        _require_same_types((key, frame.schema) for key, frame in frames.items())
         return Divided.of_frames(frames)
     groups: dict[str, dict[str, str]] = {}
     for key, one in partitions.items():
         groups.setdefault(one.schema, {})[key] = one.place
-    schemas = {text: _schema(text) for text in groups}
-    _require_same_types((next(iter(groups[text])), schema) for text, schema in schemas.items())
     return Divided.of_kinds(
         [
-            Kind(frozenset(places), _load_alike(session, kind, root, schemas[text], places))
+            Kind(frozenset(places), _load_alike(session, kind, root, _schema(text), places))
             for text, places in groups.items()
         ]
     )
@@ -87,23 +83,3 @@ def _load_alike(
 
 def _schema(text: str) -> T.StructType:
     return T.StructType.fromJson(json.loads(text))
-
-
-def _require_same_types(schemas: Iterable[tuple[str, T.StructType]]) -> None:
-    """Numbers may grow wider from one partition to another; texts do not become numbers."""
-    seen: dict[str, tuple[str, T.DataType]] = {}
-    for key, schema in schemas:
-        for field in schema.fields:
-            first, known = seen.setdefault(field.name.lower(), (key, field.dataType))
-            if not _alike(known, field.dataType):
-                raise UnreadableData.changed_type(
-                    field.name,
-                    (known.simpleString(), first),
-                    (field.dataType.simpleString(), key),
-                )
-
-
-def _alike(one: T.DataType, other: T.DataType) -> bool:
-    if isinstance(one, T.NumericType) and isinstance(other, T.NumericType):
-        return True
-    return type(one) is type(other)

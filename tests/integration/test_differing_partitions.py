@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 import dq_dagster as dq
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY
-from tests.integration.calendar import DAILY, RANGE_END, RANGE_START, Shop, day, results
+from tests.integration.calendar import DAILY, RANGE_END, RANGE_START, Shop, day, results, statuses
+from tests.integration.shelf import PYSPARK
 
 COLUMNS: list[dict[str, Any]] = [
     {"name": "number", "type": "bigint"},
@@ -62,13 +63,11 @@ def told(run: Any) -> dict[tuple[str, str], str]:
     }
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Any:
-    return dg.FilesystemIOManager(base_dir=str(tmp_path))
-
-
-def test_together_as_alone(spark: SparkSession, files: Any) -> None:
-    shop = shop_of(files)
+@pytest.mark.parametrize("by_spark", [True, False])
+def test_together_as_alone(spark: SparkSession, tmp_path: Path, by_spark: bool) -> None:
+    folder = str(tmp_path)
+    files = dg.FilesystemIOManager(base_dir=folder)
+    shop = shop_of(dq.SparkIOManager(pyspark=PYSPARK, path=folder) if by_spark else files)
     alone: dict[tuple[str, str], str] = {}
     for key in DAYS:
         alone |= told(shop.build(key))
@@ -114,3 +113,30 @@ def test_partitions_of_one_kind_are_looked_at_together(
         return found
 
     assert jobs(2) == jobs(8)
+
+
+def test_rows_belong_where_they_are_stored(spark: SparkSession, tmp_path: Path) -> None:
+    """Whatever ``partition_expr`` says of them, in runs of one partition and of many."""
+
+    @dg.asset(partitions_def=DAILY, metadata={"partition_expr": "day"})
+    def orders(context: dg.AssetExecutionContext) -> Any:
+        # The second day's orders all say that they are of the first.
+        return spark.createDataFrame([(day(1), 1), (day(1), 2)], "day string, amount int")
+
+    rules = [
+        dq.RecordCountInRange(name="rows", min=2, max=2),
+        dq.ColumnUnique(name="unique", columns="amount"),
+        dq.RecordCountInRange(name="all", min=4, max=4, scope="both", blocking=False),
+    ]
+    shop = Shop(orders, rules, io_manager=dq.SparkIOManager(pyspark=PYSPARK, path=str(tmp_path)))
+    shop.build(day(1))
+    alone = shop.build(day(2))
+    assert statuses(alone) == {
+        ("rows", day(2)): "Ok",
+        ("unique", day(2)): "Ok",
+        ("all", day(2)): "Error",
+        ("all__dataset", None): "Ok",
+    }
+    together = shop.check(tags={RANGE_START: day(1), RANGE_END: day(2)})
+    assert {key: statuses(together)[key] for key in statuses(alone)} == statuses(alone)
+    assert statuses(together)["rows", day(1)] == "Ok"

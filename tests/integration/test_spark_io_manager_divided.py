@@ -156,11 +156,14 @@ def test_partitions_without_rows(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_types_that_do_not_fit_are_told(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, {"a": spark.sql("SELECT 1 AS x"), "b": spark.sql("SELECT 'x' AS x")})
-    with pytest.raises(dq.DqError) as raised:
-        manager(tmp_path).load_divided(ORDERS, None)
-    assert str(raised.value).startswith(
-        "Column 'x' is of type int in partition 'a', but of type string in partition 'b'"
-    )
+    told = "Column 'x' is of type int in partition 'a', but of type string in partition 'b'"
+    with pytest.raises(dq.DqError, match=told):
+        manager(tmp_path).load_partitions(ORDERS, None)
+    # Each of them can still be looked at.
+    divided = manager(tmp_path).load_divided(ORDERS, None)
+    assert str(divided.problem).startswith(told)
+    assert keys_of(divided.frame) == ["a"]
+    assert [kind.partitions for kind in divided.others] == [{"b"}]
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
