@@ -210,7 +210,7 @@ class ColumnStddev(ColumnMetric):
 
     measure = "column_stddev"
     kept_as = Moments
-    slots = 6
+    slots = 8
 
     def value(self, state: Moments) -> float | None:
         if state.count < 2:

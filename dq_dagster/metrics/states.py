@@ -137,6 +137,18 @@ class Moments(State):
         total = centre * count
         return cls(count, total, Fraction(squares) + total * centre, step)
 
+    @classmethod
+    def of_sum(cls, count: int, total: Fraction, squares: float, step: float = 0.0) -> Self:
+        """From the exact sum of some values, and the sum of squared differences from the mean."""
+        # Squares are moved to a centre that is a double: exact means would make fractions that
+        # grow with each merge. What that adds is tiny, and rounded up, so that no sum of squares
+        # falls below what is possible.
+        centre = Fraction(float(total / count))
+        moved = (total - centre * count) ** 2 / count
+        added = Fraction(math.nextafter(float(moved), math.inf)) if moved else Fraction(0)
+        power = Fraction(squares) + added + centre * (2 * total - centre * count)
+        return cls(count, total, power, step)
+
     def merge(self, other: Self) -> Self:
         odd = self.odd | other.odd
         return type(self)(

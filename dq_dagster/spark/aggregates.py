@@ -26,8 +26,9 @@ from dq_dagster.metrics.metric import (
 )
 from dq_dagster.metrics.single import Single
 from dq_dagster.metrics.sql_aggregate import SqlAggregate
-from dq_dagster.metrics.states import EXACT, Extreme, Moments, Odd, State, Tally, Total
+from dq_dagster.metrics.states import EXACT, Extreme, Odd, State, Tally, Total
 from dq_dagster.spark.columns import COMPARABLE, FLOATS, NUMBERS, ColumnRef, Table
+from dq_dagster.spark.deviations import moments, step_of, sums
 from dq_dagster.spark.predicates import is_blank, predicate
 from dq_dagster.spark.sql_aggregates import answer_sql, answered, calls_sql
 
@@ -120,11 +121,11 @@ def _(metric: ColumnStddev, table: Table) -> Aggregates:
     column = numeric_column(table, metric.column, "The standard deviation")
     value = _value(metric, column)
     double = f"CAST({value} AS DOUBLE)"
-    step = _step(column.kind)
+    step = step_of(column.kind)
     return Aggregates(
-        lambda results: _moments(results, step),
+        lambda results: moments(results, step),
         counts={"count": f"{value} IS NOT NULL"},
-        others={"total": f"sum({double})", "variance": f"var_pop({double})"},
+        others=sums(double, column.kind),
         fallible=metric.where is not None,
     )
 
@@ -283,17 +284,3 @@ def _long_total(results: Results) -> State:
     if results["high"] is None or results["low"] is None:
         return Total(results["count"], None)
     return Total(results["count"], (results["high"] << 32) + results["low"])
-
-
-def _moments(results: Results, step: float) -> State:
-    count = results["count"]
-    if not count:
-        return Moments.of(0, 0.0, 0.0, step)
-    return Moments.of(count, results["total"] / count, results["variance"] * count, step)
-
-
-def _step(kind: T.DataType) -> float:
-    """How far apart two different values are at least; 0 for types that doubles hold exactly."""
-    if isinstance(kind, T.DecimalType):
-        return float(10.0**-kind.scale)
-    return 1.0 if isinstance(kind, T.LongType) else 0.0

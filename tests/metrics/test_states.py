@@ -248,16 +248,19 @@ def moments_of(values: Sequence[float]) -> Moments:
     """As Spark measures them: mean and squares are rounded."""
     if not values:
         return Moments.of(0, 0.0, 0.0)
+    mean = sum(map(Fraction, values), Fraction(0)) / len(values)
+    return Moments.of(len(values), float(mean), float(squares_of(values)))
+
+
+def squares_of(values: Sequence[float]) -> Fraction:
+    """The sum of squared differences from the mean."""
     exact = [Fraction(value) for value in values]
     mean = sum(exact, Fraction(0)) / len(exact)
-    squares = sum(((value - mean) ** 2 for value in exact), Fraction(0))
-    return Moments.of(len(values), float(mean), float(squares))
+    return sum(((value - mean) ** 2 for value in exact), Fraction(0))
 
 
 def exact_variance(values: Sequence[float]) -> Fraction:
-    exact = [Fraction(value) for value in values]
-    mean = sum(exact, Fraction(0)) / len(exact)
-    return sum(((value - mean) ** 2 for value in exact), Fraction(0)) / (len(exact) - 1)
+    return squares_of(values) / (len(values) - 1)
 
 
 @steady
@@ -284,6 +287,27 @@ def test_moments_far_from_zero(noise: list[int], seed: int) -> None:
     deviation = ColumnStddev("x").value(merged(values, moments_of, seed))
     expected = math.sqrt(exact_variance([number / 64 for number in noise]))
     assert deviation == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@steady
+@given(st.lists(st.lists(st.floats(-1e150, 1e150), min_size=1, max_size=5), min_size=1), seeds)
+def test_moments_of_exact_sums(parts: list[list[float]], seed: int) -> None:
+    def of_sum(part: Sequence[float]) -> Moments:
+        total = sum(map(Fraction, part), Fraction(0))
+        return Moments.of_sum(len(part), total, float(squares_of(part)))
+
+    values = [value for part in parts for value in part]
+    found = put_together([of_sum(part) for part in parts], seed)
+    assert found.mean == float(sum(map(Fraction, values), Fraction(0)) / len(values))
+    if len(values) > 1:
+        assert found.variance == pytest.approx(float(exact_variance(values)), rel=1e-12)
+
+
+@steady
+@given(st.floats(allow_nan=False, allow_infinity=False), st.lists(st.integers(1, 10**9)), seeds)
+def test_parts_of_one_value_have_no_variance(value: float, sizes: list[int], seed: int) -> None:
+    parts = [Moments.of(size, value, 0.0) for size in [*sizes, 2]]
+    assert put_together(parts, seed).variance == 0
 
 
 @pytest.mark.parametrize("values", [[], [5.0]])
