@@ -156,15 +156,15 @@ def groups_in(rule: Rule, found: Measurements, base: Slice) -> Iterator[Slice]:
             yield from _parts(rule, found, base, dimension)
 
 
-def _parts(rule: Rule, found: Measurements, base: Slice, dimension: str) -> list[Slice]:
+def _parts(rule: Rule, found: Measurements, base: Slice, dimension: str) -> Sequence[Slice]:
     if dimension in found.problems:
         raise found.problems[dimension]
-    cut = Cut(base.partition is not None, dimension)
+    cut = Cut(base.cut.partitioned, dimension)
     if not found.counted(rule, cut):
         raise TooManyParts.by([dimension])
     if not found.divided(rule, cut):
         raise TooManyParts.by([dimension]) if _planned(rule, cut) else Misfit.no_groups(rule.type)
-    return [part for part in found.groups(rule, cut) if part.partition == base.partition]
+    return found.groups(rule, base, dimension)
 
 
 def _planned(rule: Rule, cut: Cut) -> bool:

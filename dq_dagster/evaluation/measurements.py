@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, TypeAlias
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.judging.evidence import Evidence
@@ -14,6 +14,8 @@ from dq_dagster.metrics.metric import Metric, RecordCount
 from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan import metrics_of
 from dq_dagster.rules.rule import Rule
+
+_ByPartition: TypeAlias = Mapping[str | None, Sequence[Slice]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,10 @@ class Measurements:
     apart: Mapping[str | None, Measurements] = field(default_factory=dict)
     # Why nothing can be said of the whole dataset, if that is so.
     whole: RuleFailure | None = None
+    # The groups by partition, of each count of rows and each cut that was asked about.
+    _groups: dict[tuple[Metric, Cut], _ByPartition] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
 
     def evidence(self, rule: Rule, part: Slice) -> Evidence:
         """What a rule needs to be judged on one slice."""
@@ -50,11 +56,21 @@ class Measurements:
         """Whether all that a rule needs was measured for the parts of that cut."""
         return all(self.metrics[metric].covers(cut) for metric in metrics_of(rule))
 
-    def groups(self, rule: Rule, cut: Cut) -> list[Slice]:
-        """The groups that have rows, in the order of their names."""
-        rows = self.metrics[RecordCount(where=rule.where)]
-        found = [part for part in rows.slices(cut) if rows.value(part)]
-        return sorted(found, key=lambda part: (part.group is None, part.group or ""))
+    def groups(self, rule: Rule, base: Slice, dimension: str) -> Sequence[Slice]:
+        """The groups of a slice that have rows, in the order of their names."""
+        asked = RecordCount(where=rule.where), Cut(base.cut.partitioned, dimension)
+        if asked not in self._groups:
+            # Once for all partitions: each of them looking for its own would go through all.
+            self._groups[asked] = _by_partition(self.metrics[asked[0]], asked[1])
+        return self._groups[asked].get(base.partition, ())
 
     def _evidence(self, values: Mapping[Metric, Any]) -> Evidence:
         return Evidence(values, self.zone, self.now)
+
+
+def _by_partition(rows: Measured, cut: Cut) -> _ByPartition:
+    found = [part for part in rows.slices(cut) if rows.value(part)]
+    grouped: dict[str | None, list[Slice]] = {}
+    for part in sorted(found, key=lambda part: (part.group is None, part.group or "")):
+        grouped.setdefault(part.partition, []).append(part)
+    return grouped

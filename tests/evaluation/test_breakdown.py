@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import pytest
 
 import dq_dagster as dq
-from dq_dagster.evaluation.breakdown import OTHERS, breakdown
+from dq_dagster.evaluation.breakdown import OTHERS, Ranked, breakdown, groups_in
 from dq_dagster.evaluation.looking_back import NO_PAST
 from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut, Slice
-from dq_dagster.metrics.states import Tally
+from dq_dagster.metrics.states import State, Tally
 from dq_dagster.plan import metrics_of
 from dq_dagster.spark.slicing import MOST_PARTS
 
@@ -139,6 +139,38 @@ def test_what_was_not_measured_by_group_says_why(rule: dq.Rule, reason: str) -> 
     measured = Measurements(found, UTC, datetime(2024, 3, 1, tzinfo=UTC))
     shown = breakdown(rule, measured, WHOLE, NO_PAST).dimensions
     assert reason in str(shown["region"])
+
+
+class Watched(State):
+    """Ten rows, and a note of each time that somebody looks at them."""
+
+    looks = 0
+
+    def merge(self, other: Self) -> NoReturn:
+        raise AssertionError("Nothing is put together here.")
+
+    @property
+    def count(self) -> int:
+        Watched.looks += 1
+        return 10
+
+
+def test_each_partition_looks_at_its_own_groups_only() -> None:
+    rule = dq.ColumnNotEmpty(columns=["id"], dimensions=["region"])
+    partitions = [Slice(f"day {n}") for n in range(40)]
+    groups = [Slice(day.partition, "region", f"r{n}") for day in partitions for n in range(5)]
+    states = {part: Watched() for part in reversed(groups)}
+    cut = Cut(partitioned=True, dimension="region")
+    found = {metric: Measured(metric, states, (cut,)) for metric in metrics_of(rule)}
+    measured = Measurements(found, UTC, datetime(2024, 3, 1, tzinfo=UTC))
+    named = {day: list(groups_in(rule, measured, day)) for day in partitions}
+    assert [group for some in named.values() for group in some] == groups
+    for day in partitions:
+        ranked = breakdown(rule, measured, day, NO_PAST).dimensions["region"]
+        assert isinstance(ranked, Ranked)
+        assert list(ranked.groups) == named[day]
+    # Once for the rows of each group, and once for each metric of it.
+    assert Watched.looks == len(groups) * (1 + len(metrics_of(rule)))
 
 
 GROUPS = ["north", "o'neill", "$", None, "ü", "west"]
