@@ -54,7 +54,8 @@ def evaluate(
     ``partition_by`` is a column or an SQL expression whose text form is a row's partition; rules
     are then judged by their ``scope``, on each of ``partitions`` (by default all that occur) and
     on the whole dataset. ``now`` is the time that ages are counted from; without a zone it is
-    meant in UTC. ``references`` holds the data of other assets that rules look at, by asset key;
+    meant in UTC. ``references`` holds the data of other assets that rules look at, by asset key
+    (what refers to the judged asset itself looks in all of ``data``, also for some partitions);
     ``recorded`` the values of metrics that are not measured now, by metric key; ``metadata`` that
     of the asset's latest materialization. Those of other assets are in mappings under their keys.
 

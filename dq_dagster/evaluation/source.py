@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dq_dagster.evaluation.dataset import Dataset
 from dq_dagster.rules.rule import Rule
+from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,14 @@ class Source:
         return read.except_for(unread)
 
     def _open(self, data: Any) -> Dataset:
+        # What a rule refers to may lie in any partition, also in its own asset.
+        around = replace(self.around, whole=self._all_rows)
         return Dataset.of(
-            data, self.rules, partition_by=self.partition_by, now=self.now, around=self.around
+            data, self.rules, partition_by=self.partition_by, now=self.now, around=around
         )
+
+    def _all_rows(self) -> DataFrame:
+        """Everything, with the columns that people know."""
+        is_open = bool(self._opened) or not callable(self.data)
+        frame = self.whole.frame if is_open else as_spark(self.data(None))
+        return frame.drop(HIDDEN_KEY)

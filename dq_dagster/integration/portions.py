@@ -27,8 +27,8 @@ class Portion:
     """Rules that are evaluated together, and the data for it.
 
     ``partition_by`` gives a row's partition, ``partitions`` are those to judge. ``note`` is what
-    outcomes on the whole dataset have to say of what they saw. With ``reuse``, the data is a
-    function that reads some partitions.
+    outcomes on the whole dataset have to say of what they saw. The data may be a function that
+    reads some partitions, or with None all of them; with ``reuse`` it is one.
     """
 
     rules: tuple[Rule, ...]
@@ -123,7 +123,9 @@ class PartitionedSource:
         value = self.read(keys)
         if len(keys) > 1 and not self._is_divisible(value):
             value = self._read_apart(keys)
-        return self._divided(rules, keys, value, only=keys)
+        portion = self._divided(rules, keys, value, only=keys)
+        # The whole is only read for rules that refer to their own asset.
+        return replace(portion, data=lambda k: self._everything() if k is None else portion.data)
 
     def read(self, keys: Sequence[str]) -> Any:
         """The data of these partitions, and of no others."""

@@ -47,7 +47,7 @@ def _measured(
     from dq_dagster.spark.steps import run
 
     other = table.surroundings.frame_of(dataset, frame)
-    around = replace(table.surroundings, asset=dataset.asset, partition=None)
+    around = replace(table.surroundings, asset=dataset.asset, partition=None, whole=None)
     there = Table(other.schema, table.now, around)
     found = outside_rows(other)
     for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Surroundings:
     """Which data is judged, and what there is beside it.
 
-    ``references`` holds datasets by asset key and may load one when it is asked for it.
+    ``references`` holds datasets by asset key and may load one when it is asked for it; ``whole``
+    brings all rows of the judged asset, of which a look may only see some partitions.
     ``recorded`` holds values by metric key, ``metadata`` those of the latest materialization; what
     other assets have of either is in a mapping of its own, under the asset's key.
     """
@@ -34,11 +35,13 @@ class Surroundings:
     references: Mapping[str, Any] = field(default_factory=dict)
     recorded: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] | None = None
+    whole: Callable[[], DataFrame] | None = None
     _read: dict[Dataset, DataFrame | RuleFailure] = field(default_factory=dict)
 
     def frame_of(self, dataset: Dataset, beside: DataFrame) -> DataFrame:
         """The dataset as a frame of the session that ``beside``, the data itself, belongs to."""
-        if dataset == AssetData(self.asset) and self.asset not in self.references:
+        own = dataset == AssetData(self.asset) and self.asset not in self.references
+        if own and self.whole is None:
             return beside
         if dataset not in self._read:
             self._read[dataset] = self._load(dataset, beside)
@@ -88,6 +91,8 @@ class Surroundings:
         match dataset:
             case AssetData(asset) if asset in self.references:
                 return as_spark(self.references[asset])
+            case AssetData(self.asset) if self.whole is not None:
+                return self.whole()
             case AssetData(asset):
                 raise Unmeasurable.not_given(asset)
             case TableData(name):

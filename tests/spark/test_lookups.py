@@ -148,3 +148,81 @@ def test_a_table_may_refer_to_itself(here: DataFrame) -> None:
     rule = known("self", "n", "deep.x", reference={"asset": "data"})
     [outcome] = dq.evaluate(here, [rule])
     assert (outcome.observed, outcome.rows) == (2, 3)
+
+
+PARENTS = [
+    ("d1", 1, None), ("d1", 2, 1), ("d2", 3, 1), ("d2", 4, 3), ("d2", 5, 9), ("d3", 6, 2),
+    (None, 7, 7),
+]  # fmt: skip
+OF_ITSELF: list[dict[str, Any]] = [
+    known("parent", "parent", "id", reference={"asset": "orders"}),
+    {
+        "type": "compare_metrics",
+        "name": "all",
+        "metric": "record_count",
+        "operator": "<",
+        "other": "record_count",
+        "other_asset": "orders",
+    },
+]
+TOLD = {
+    ("parent", "d2"): "1 of 3 values (33.33 %) of 'parent' is not in 'id' of asset 'orders' (none "
+    "allowed).",
+    ("parent", "d3"): "0 of 1 value (0 %) of 'parent' are not in 'id' of asset 'orders' (none "
+    "allowed).",
+    ("all", "d2"): "Metric 'record_count' is 3, less than metric 'record_count' of asset 'orders', "
+    "which is 7.",
+    ("all", "d3"): "Metric 'record_count' is 1, less than metric 'record_count' of asset 'orders', "
+    "which is 7.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("as_pandas", [False, True])
+def test_what_refers_to_its_own_asset_looks_in_all_partitions(
+    spark: SparkSession, as_pandas: bool
+) -> None:
+    frame = spark.createDataFrame(PARENTS, "day string, id int, parent int")
+    found = dq.evaluate(
+        frame.toPandas().astype({"parent": "Int64"}) if as_pandas else frame,
+        dq.RuleSet(asset="orders", rules=OF_ITSELF),
+        partition_by="day",
+        partitions=["d2", "d3"],
+    )
+    assert {(one.rule.name, one.partition): one.message for one in found} == TOLD
+
+
+@pytest.mark.parametrize(
+    ("rules", "asked"),
+    [
+        (OF_ITSELF, [("d2", "d3"), None]),
+        ([{"type": "record_count_in_range", "min": 1}], [("d2", "d3")]),
+    ],
+)
+def test_all_partitions_are_read_once_and_only_for_rules_that_refer_to_them(
+    spark: SparkSession, rules: list[dict[str, Any]], asked: list[Any]
+) -> None:
+    frame = spark.createDataFrame(PARENTS, "day string, id int, parent int")
+    read: list[Any] = []
+
+    def some(keys: Any) -> DataFrame:
+        read.append(keys)
+        return frame if keys is None else frame.where(frame["day"].isin(list(keys)))
+
+    found = dq.evaluate(
+        some,
+        dq.RuleSet(asset="orders", rules=rules),
+        partition_by="day",
+        partitions=["d2", "d3"],
+        reuse=dq.Reuse(("d1", "d2", "d3")),
+    )
+    told = {(one.rule.name, one.partition): one.message for one in found}
+    assert read == asked
+    assert told == TOLD or rules is not OF_ITSELF
+
+
+def test_groups_refer_to_all_rows_of_their_asset(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(PARENTS, "day string, id int, parent int")
+    rule = OF_ITSELF[0] | {"dimensions": ["day"], "top_dimensions": 1}
+    [outcome] = dq.evaluate(frame, dq.RuleSet(asset="orders", rules=[rule]))
+    groups = {one["group"]: one["failed_rows"] for one in outcome.details["dimensions"]["day"]}
+    assert groups == {"d2": 1, "Others": 0}
