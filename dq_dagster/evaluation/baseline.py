@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from dq_dagster.evaluation.history import Numbers, Recorded
+from dq_dagster.evaluation.history import Group, Recorded, group_of
 from dq_dagster.judging.past import PastValue
 from dq_dagster.judging.typical import Typical
 from dq_dagster.metrics.slices import Slice
@@ -60,7 +60,7 @@ def same_slice(
         if record.data is not None and record.data == current.get(record.partition):
             continue
         for part in by_partition.get(record.partition, ()):
-            for key, point in points_of(record, record.numbers(part), keys, record.at):
+            for key, point in points_of(record, group_of(part), keys, record.at):
                 open_ones -= series[part, key].completed_by(point, record.data, typical, at)
         if not open_ones:
             break
@@ -68,10 +68,11 @@ def same_slice(
 
 
 def points_of(
-    record: Recorded, numbers: Numbers, keys: Collection[str], at: datetime
+    record: Recorded, group: Group, keys: Collection[str], at: datetime
 ) -> Iterator[tuple[str, PastValue]]:
     """Its numbers as past values of that moment; what is no number is no point."""
+    numbers = record.numbers(group)
     for key in keys:
         value: Any = numbers.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            yield key, PastValue(value, at, record.status, record.partition)
+            yield key, PastValue(value, at, record.status_of(key, group), record.partition)

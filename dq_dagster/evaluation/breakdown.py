@@ -79,8 +79,18 @@ class Ranked:
         return cls(groups, ranked[:top], ranked[top:])
 
     def numbers(self) -> dict[str, Mapping[str, int | float]]:
+        return {key: outcome.metrics for key, outcome in self._largest()}
+
+    def statuses(self) -> dict[str, Mapping[str, Status]]:
+        """What those numbers were judged."""
+        return {
+            key: {metric: outcome.judged_of(metric) for metric in outcome.metrics}
+            for key, outcome in self._largest()
+        }
+
+    def _largest(self) -> Iterator[tuple[str, Outcome]]:
         largest = sorted(self.groups.items(), key=lambda item: -item[1].rows)[:_MOST_GROUPS]
-        return {group_key(part.group): group.outcome.metrics for part, group in largest}
+        return ((group_key(part.group), group.outcome) for part, group in largest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,12 @@ class Breakdown:
         """The numbers of the groups, by dimension."""
         found = self.dimensions.items()
         return {name: one.numbers() for name, one in found if isinstance(one, Ranked)}
+
+    @property
+    def statuses(self) -> dict[str, dict[str, Mapping[str, Status]]]:
+        """What the numbers of the groups were judged, by dimension."""
+        found = self.dimensions.items()
+        return {name: one.statuses() for name, one in found if isinstance(one, Ranked)}
 
 
 def breakdown(rule: Rule, found: Measurements, base: Slice, past: LookingBack) -> Breakdown:

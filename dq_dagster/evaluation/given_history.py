@@ -109,5 +109,5 @@ def _together(
             found.setdefault((point.at, point.partition), {})[key] = point
     for (at, partition), points in found.items():
         numbers = {key: point.value for key, point in points.items()}
-        status = worst(point.status for point in points.values())
-        yield Recorded(at, numbers, status, partition)
+        statuses = {key: point.status for key, point in points.items()}
+        yield Recorded(at, numbers, worst(statuses.values()), partition, statuses=statuses)

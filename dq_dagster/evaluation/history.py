@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.status import Status
@@ -14,6 +14,8 @@ from dq_dagster.metrics.slices import Slice
 from dq_dagster.rules.rule import Rule
 
 Numbers = Mapping[str, float]
+# A dimension and one of its groups, as ``group_key`` has it; None for a slice as a whole.
+Group: TypeAlias = tuple[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class Recorded:
     """What one earlier evaluation of a rule recorded.
 
     ``metrics`` holds numbers by metric key, ``groups`` the same by dimension and group (which
-    ``group_key`` makes a text of). ``data``
+    ``group_key`` makes a text of). ``statuses`` and ``group_statuses`` hold what single numbers
+    were judged, where that is known; the others have the ``status`` of the evaluation. ``data``
     says which state of the data was looked at: two evaluations of the same partition and the same
     state are one point, and the later one counts. None: nobody knows, so each is a point.
     """
@@ -32,6 +35,8 @@ class Recorded:
     partition: str | None = None
     data: str | None = None
     groups: Mapping[str, Mapping[str, Numbers]] = field(default_factory=dict)
+    statuses: Mapping[str, Status] = field(default_factory=dict)
+    group_statuses: Mapping[str, Mapping[str, Mapping[str, Status]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, outcome: Outcome, *, at: datetime, data: str | None = None) -> Recorded:
@@ -43,13 +48,23 @@ class Recorded:
             outcome.partition,
             data,
             outcome.group_metrics,
+            outcome.statuses,
+            outcome.group_statuses,
         )
 
-    def numbers(self, part: Slice) -> Numbers:
-        """What was recorded of a slice, or of one of its groups; nothing if it had no rows."""
-        if part.dimension is None:
+    def numbers(self, group: Group) -> Numbers:
+        """What was recorded of the slice, or of one of its groups; nothing if it had no rows."""
+        if group is None:
             return self.metrics
-        return self.groups.get(part.dimension, {}).get(group_key(part.group), {})
+        dimension, name = group
+        return self.groups.get(dimension, {}).get(name, {})
+
+    def status_of(self, metric: str, group: Group) -> Status:
+        """What one of these numbers was judged."""
+        if group is None:
+            return self.statuses.get(metric, self.status)
+        dimension, name = group
+        return self.group_statuses.get(dimension, {}).get(name, {}).get(metric, self.status)
 
 
 class History(Protocol):
@@ -76,6 +91,11 @@ class History(Protocol):
         What was recorded of the same state is superseded by the evaluation under way. None stands
         for the whole dataset, and, as an answer, for a state that nobody knows.
         """
+
+
+def group_of(part: Slice) -> Group:
+    """What of a slice's record speaks of it, or of the group in it."""
+    return None if part.dimension is None else (part.dimension, group_key(part.group))
 
 
 def group_key(group: str | None) -> str:

@@ -33,6 +33,10 @@ class Outcome:
     group_metrics: Mapping[str, Mapping[str, Mapping[str, int | float]]] = field(
         default_factory=dict
     )
+    # What single metrics were judged, where that may not be the status of all; by metric key, and
+    # by dimension, group and metric key.
+    statuses: Mapping[str, Status] = field(default_factory=dict)
+    group_statuses: Mapping[str, Mapping[str, Mapping[str, Status]]] = field(default_factory=dict)
     # Whether the status stands for an Empty, as ``on_empty`` wants it.
     was_empty: bool = False
     # What later evaluations need not measure again; None where nothing is to be kept.
@@ -59,6 +63,7 @@ class Outcome:
             details=judgement.details,
             metrics=metrics or {},
             partition=partition,
+            statuses=rule.statuses(judgement),
         )
         return outcome._with_policy_on_empty()
 
@@ -73,6 +78,10 @@ class Outcome:
     def judged(self) -> Status:
         """The status before ``on_empty``: what could not be judged yet was not wrong."""
         return Status.EMPTY if self.was_empty else self.status
+
+    def judged_of(self, metric: str) -> Status:
+        """The same of one metric, by its key: a column may be right where another is wrong."""
+        return self.statuses.get(metric, self.judged)
 
     @property
     def ok(self) -> bool:

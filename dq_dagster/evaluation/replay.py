@@ -95,7 +95,7 @@ def _each_by_its_own(
         part = Slice(record.partition)
         past = look_back(rule, lookback, [part], _Past(earlier, record.data), now=record.at)
         outcome = _outcome(record, rule, past, part)
-        earlier.append(replace(record, status=outcome.judged))
+        earlier.append(replace(record, status=outcome.judged, statuses=outcome.statuses))
         yield Replayed(record, outcome, record.at, record.partition or "")
 
 

@@ -164,7 +164,7 @@ def _outcome(
     evidence = past.add_to(found.evidence(rule, part), part)
     judgement = judged(rule, evidence)
     outcome = Outcome.of(rule, judgement, partition=part.partition, metrics=numbers(rule, evidence))
-    return replace(outcome, group_metrics=by_group.metrics)
+    return replace(outcome, group_metrics=by_group.metrics, group_statuses=by_group.statuses)
 
 
 def _with_groups(outcome: Outcome, shown: Mapping[str, Any]) -> Outcome:

@@ -8,17 +8,15 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from dq_dagster.evaluation.baseline import Pasts, points_of
-from dq_dagster.evaluation.history import Numbers, Recorded, group_key
+from dq_dagster.evaluation.history import Group, Recorded, group_of
 from dq_dagster.judging.past import PastValue
 from dq_dagster.judging.typical import Typical
 from dq_dagster.metrics.slices import Slice
 
 Dated: TypeAlias = tuple[datetime, Recorded]
 
-# A dimension and one of its groups; None for the partition as a whole.
-_Group: TypeAlias = tuple[str, str] | None
 # The series that a partition belongs to, and what of it.
-_Part: TypeAlias = tuple[str, _Group]
+_Part: TypeAlias = tuple[str, Group]
 SeriesOf: TypeAlias = Callable[[str], str]
 
 
@@ -44,10 +42,10 @@ class Timeline:
     def add(self, record: Recorded, at: datetime) -> None:
         """Appends a partition of that time; none that is there is later."""
         series = self.series_of(str(record.partition))
-        self._append((series, None), record.metrics, record, at)
+        self._append((series, None), record, at)
         for dimension, groups in record.groups.items():
-            for group, numbers in groups.items():
-                self._append((series, (dimension, group)), numbers, record, at)
+            for group in groups:
+                self._append((series, (dimension, group)), record, at)
 
     def reaches_back(self, part: _Part, at: datetime) -> bool:
         """Whether nothing earlier can change what is typical of a part at that time."""
@@ -57,8 +55,8 @@ class Timeline:
             for key in self.keys
         )
 
-    def _append(self, part: _Part, numbers: Numbers, record: Recorded, at: datetime) -> None:
-        for key, point in points_of(record, numbers, self.keys, at):
+    def _append(self, part: _Part, record: Recorded, at: datetime) -> None:
+        for key, point in points_of(record, part[1], self.keys, at):
             if self.typical.counts(point):
                 self._series.setdefault(part, {}).setdefault(key, []).append(point)
 
@@ -131,5 +129,4 @@ class _Reading:
 
 
 def _part(part: Slice, series_of: SeriesOf) -> _Part:
-    group = None if part.dimension is None else (part.dimension, group_key(part.group))
-    return series_of(str(part.partition)), group
+    return series_of(str(part.partition)), group_of(part)

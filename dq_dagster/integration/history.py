@@ -21,6 +21,7 @@ from dq_dagster.integration.dagster_internals import (
     Of,
     evaluation_pages,
 )
+from dq_dagster.integration.point_statuses import read_groups, read_metrics
 from dq_dagster.integration.recorded_states import written
 from dq_dagster.judging.status import Status
 from dq_dagster.rules.rule import Rule
@@ -112,16 +113,20 @@ class Past:
 def recorded(moment: float, evaluation: AssetCheckEvaluation) -> Recorded:
     """What an event holds of the past."""
     entries = {name: entry.value for name, entry in evaluation.metadata.items()}
+    metrics = _numbers(entries.get(metadata.METRICS))
+    groups = {
+        str(dimension): {str(group): _numbers(numbers) for group, numbers in groups.items()}
+        for dimension, groups in _mapping(entries.get(metadata.GROUPS)).items()
+    }
     return Recorded(
         at=datetime.fromtimestamp(moment, UTC),
-        metrics=_numbers(entries.get(metadata.METRICS)),
+        metrics=metrics,
         status=_status(entries, evaluation),
         partition=evaluation.partition,
         data=_text(entries.get(metadata.DATA)),
-        groups={
-            str(dimension): {str(group): _numbers(numbers) for group, numbers in groups.items()}
-            for dimension, groups in _mapping(entries.get(metadata.GROUPS)).items()
-        },
+        groups=groups,
+        statuses=read_metrics(entries.get(metadata.STATUSES), metrics),
+        group_statuses=read_groups(entries.get(metadata.GROUP_STATUSES), groups),
     )
 
 

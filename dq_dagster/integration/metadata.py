@@ -12,8 +12,9 @@ import dagster as dg
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.plain import plain
 from dq_dagster.integration.past_view import history_rows
+from dq_dagster.integration.point_statuses import of_groups, of_metrics
+from dq_dagster.integration.result_tables import column_rows, group_rows, observed_value
 from dq_dagster.integration.schema_table import schema_rows
-from dq_dagster.judging.wording import show
 
 STATUS = "dq/status"
 # That the status stands for an Empty: what could not be judged yet is no value that was wrong.
@@ -35,6 +36,9 @@ HISTORY = "dq/history"
 CHART = "dq/chart"
 STATES = "dq/states"
 GROUPS = "dq/groups"
+# What single numbers were judged, where that is not the status of the evaluation.
+STATUSES = "dq/statuses"
+GROUP_STATUSES = "dq/group_statuses"
 RULE_TYPE = "dq/type"
 ERROR = "dq/error"
 QUALITY_DIMENSION = "dq/quality_dimension"
@@ -42,12 +46,12 @@ TAGS = "dq/tags"
 OWNERS = "dq/owners"
 
 WHOLE_DATASET = "whole dataset"
-NO_VALUE = "(no value)"
 _TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY}
 # What is left out first where there is too much: what people look at before what later checks
 # learn from, which nobody would miss until a rule does not get beyond learning.
 _LEFT_OUT_FIRST = (CHART, HISTORY, COLUMNS, DIMENSIONS, STATES, SCHEMA, OBSERVED, BOUNDS, EXPECTED)
 _LEFT_OUT_LAST = (GROUPS, METRICS)
+_LEFT_OUT_WITH = {GROUPS: GROUP_STATUSES, METRICS: STATUSES}
 # For the sake of pages that list many results, and of reading thousands of them at once. Nothing
 # breaks beyond it, so that the numbers of rules that compare with their past may take more room.
 _MOST_BYTES = 16_384
@@ -56,7 +60,6 @@ _MOST_BYTES = 16_384
 _MOST_BYTES_OF_PAST = 48_000
 _LONGEST_EXPECTED = 500
 _MOST_BYTES_OF_GROUPS = 6_000
-_MOST_COLUMNS = 50
 
 
 def of_outcome(
@@ -78,7 +81,7 @@ def of_outcome(
         QUALITY_DIMENSION: outcome.rule.quality_dimension,
     }
     if outcome.observed is not None:
-        entries[OBSERVED] = _observed(outcome.observed)
+        entries[OBSERVED] = observed_value(outcome.observed)
     if outcome.rows is not None:
         entries[ROWS] = outcome.rows
     if outcome.failed_rows is not None and outcome.failed_rows != outcome.observed and outcome.rows:
@@ -92,13 +95,9 @@ def of_outcome(
     if "error" in outcome.details:
         entries[ERROR] = str(outcome.details["error"])
     entries |= _tables(outcome.details)
-    if outcome.metrics:
-        entries[METRICS] = plain(outcome.metrics)
-    if outcome.group_metrics:
-        entries[GROUPS] = _groups(outcome.group_metrics)
+    entries |= _numbers(outcome)
     further = {STATES: dict(states or {}), CHART: chart, WAS_EMPTY: outcome.was_empty}
-    kept = {key: value for key, value in further.items() if value}
-    entries |= _origin(data, time, series) | kept
+    entries |= _origin(data, time, series) | _given(further)
     judged = None if outcome.rule.lookback is None else _judged_by_past(outcome.details)
     return _for_dagster(_within_limit(entries, judged))
 
@@ -113,29 +112,36 @@ def least_of(outcome: Outcome) -> dict[str, str]:
 
 
 def _origin(data: str | None, time: datetime | None, series: str) -> dict[str, str]:
-    entries = {DATA: data, TIME: time.isoformat() if time else None, SERIES: series or None}
-    return {key: value for key, value in entries.items() if value is not None}
+    return _given({DATA: data, TIME: time.isoformat() if time else None, SERIES: series})
+
+
+def _numbers(outcome: Outcome) -> dict[str, Any]:
+    """What later checks learn from: numbers of the slice and its groups, and what they were."""
+    groups = _groups(outcome.group_metrics)
+    return _given(
+        {
+            METRICS: plain(outcome.metrics),
+            STATUSES: of_metrics(outcome),
+            GROUPS: groups,
+            GROUP_STATUSES: of_groups(outcome, groups),
+        }
+    )
+
+
+def _given(entries: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entries.items() if value}
 
 
 def _tables(details: Mapping[str, Any]) -> dict[str, Any]:
     """The details that are shown as tables."""
     makers: dict[str, tuple[str, Callable[[Any], list[dict[str, Any]]]]] = {
-        "columns": (COLUMNS, _column_rows),
-        "dimensions": (DIMENSIONS, _group_rows),
+        "columns": (COLUMNS, column_rows),
+        "dimensions": (DIMENSIONS, group_rows),
         "schema": (SCHEMA, schema_rows),
     }
     tables = {key: rows(details[name]) for name, (key, rows) in makers.items() if name in details}
     history = history_rows(details)
     return {**tables, HISTORY: history} if history else tables
-
-
-def _observed(value: Any) -> Any:
-    """Numbers stay numbers, which Dagster plots; text is described, never quoted."""
-    if isinstance(value, Mapping):
-        return {str(name): _observed(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_observed(one) for one in value]
-    return show(value) if isinstance(value, str) else plain(value)
 
 
 def _groups(dimensions: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
@@ -150,58 +156,6 @@ def _groups(dimensions: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[s
                 return kept
             kept[dimension][group] = plain(numbers)
     return kept
-
-
-def _column_rows(columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [
-        {
-            "column": name,
-            "status": plain(summary["status"]),
-            "observed": _cell(summary.get("observed")),
-            "message": str(summary["message"]),
-        }
-        for name, summary in list(columns.items())[:_MOST_COLUMNS]
-    ]
-
-
-def _group_rows(dimensions: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row a group; a dimension that could not be broken down says why in its only row."""
-    rows = []
-    for dimension, groups in dimensions.items():
-        listed = groups if isinstance(groups, list) else [{"group": groups}]
-        rows += [
-            {
-                "dimension": dimension,
-                "group": _group_name(group),
-                "status": plain(group.get("status", "")),
-                "rows": _cell(group.get("rows", 0)),
-                "failed rows": _cell(group.get("failed_rows")),
-                "observed": str(_cell(group.get("observed"))),
-                "impact": _cell(group.get("impact", 0.0)),
-            }
-            for group in listed
-        ]
-    return rows
-
-
-def _group_name(group: Mapping[str, Any]) -> str:
-    if group.get("groups", 1) > 1:
-        return f"{group['group']} ({group['groups']:,} groups)"
-    return NO_VALUE if group["group"] is None else str(group["group"])
-
-
-def _cell(value: Any) -> str | int | float | bool:
-    """Tables of Dagster hold nothing but these, and refuse the whole result otherwise."""
-    seen = "" if value is None else _observed(value)
-    return seen if isinstance(seen, str | int | float) else _in_words(seen)
-
-
-def _in_words(seen: Any) -> str:
-    if isinstance(seen, Mapping):
-        return ", ".join(f"{name}: {_in_words(one)}" for name, one in seen.items())
-    if isinstance(seen, list):
-        return ", ".join(map(_in_words, seen))
-    return NO_VALUE if seen is None else str(seen)
 
 
 def _judged_by_past(details: Mapping[str, Any]) -> set[str]:
@@ -223,6 +177,7 @@ def _within_limit(entries: dict[str, Any], judged: Collection[str] | None) -> di
             entries[EXPECTED] = _shortened(entries[EXPECTED])
         elif optional != METRICS or judged is None:
             entries.pop(optional, None)
+            entries.pop(_LEFT_OUT_WITH.get(optional, ""), None)
     if judged is not None and _size(entries) > _MOST_BYTES_OF_PAST:
         numbers = entries.get(METRICS, {})
         entries[METRICS] = {key: number for key, number in numbers.items() if key in judged}

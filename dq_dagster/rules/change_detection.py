@@ -32,7 +32,7 @@ class ChangeDetection(BaseModel):
     min_iqr: Factor | None = None
     """The least IQR to reckon with: lets values that hardly ever changed change a little."""
     exclude_errors: bool = False
-    """Whether values of evaluations that were Errors are left out of the past."""
+    """Whether values that were Errors are left out of the past."""
     baseline: Baseline | None = None
     """What a partition is compared with: its own earlier values (``same_slice``), or the
     partitions before it (``previous_partitions``), which is meant where omitted if partitions are

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.status import Status, worst
 from dq_dagster.metrics.conditions import Condition, HasValue
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.rules.fields import ColumnNames
@@ -46,6 +48,13 @@ class ColumnRule(RuleWithColumns):
 
     def judge(self, evidence: Evidence) -> Judgement:
         return Judgement.of_columns({name: self._verdict(name, evidence) for name in self.columns})
+
+    def statuses(self, judgement: Judgement) -> Mapping[str, Status]:
+        found: dict[str, list[Status]] = {}
+        for column, verdict in judgement.details.get("columns", {}).items():
+            for metric in self.column_metrics(column):
+                found.setdefault(metric.key, []).append(verdict["status"])
+        return {key: worst(some) for key, some in found.items()}
 
     def _verdict(self, column: str, evidence: Evidence) -> Judgement:
         # A column that can not be judged must not hide the verdict on the others.

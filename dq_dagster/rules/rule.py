@@ -12,6 +12,7 @@ from dq_dagster.errors import DeclarationError
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.lookback import Lookback
+from dq_dagster.judging.status import Status
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.fields import Name, OnEmpty, QualityDimension, RowSql, RunMode, Scope, Words
 from dq_dagster.rules.naming import check_name, derived_name
@@ -127,6 +128,10 @@ class Rule(BaseModel):
     @abstractmethod
     def judge(self, evidence: Evidence) -> Judgement:
         """The verdict on what was measured."""
+
+    def statuses(self, judgement: Judgement) -> Mapping[str, Status]:
+        """The verdicts on single metrics by key, where a judgement is made of several."""
+        return {}
 
     @abstractmethod
     def demand(self) -> str:

@@ -162,18 +162,25 @@ def test_errors_are_those_of_this_replay() -> None:
     assert words(left_out)[3:] == ["Ok", "Error", "Error", "Error"]
 
 
-def test_one_bad_column_excludes_the_evaluation_for_all() -> None:
-    """As live: what is recorded is the status of the rule, not of a column."""
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_only_the_column_that_was_an_error_is_left_out(partitioned: bool) -> None:
     rule = dq.ColumnMaxTypical(columns=["a", "b"], exclude_errors=True, **SHORT)
     values = [(1, 1), (2, 2), (3, 3), (2, 99), (50, 2)]
     past = [
-        dq.Recorded(START + n * DAY, {"column_max:a": a, "column_max:b": b})
+        dq.Recorded(
+            START + n * DAY,
+            {"column_max:a": a, "column_max:b": b},
+            partition=day(n) if partitioned else None,
+            # What the rule said that recorded them does not matter.
+            statuses={"column_max:a": dq.Status.ERROR},
+        )
         for n, (a, b) in enumerate(values)
     ]
     found = dq.backtest(past, rule)
     assert words(found.of("column_max:a")) == ["learning"] * 3 + ["Ok", "Error"]
     assert words(found.of("column_max:b")) == ["learning"] * 3 + ["Error", "Ok"]
-    assert "(3 earlier values" in found.of("column_max:a").points[4].message
+    assert "(4 earlier values" in found.of("column_max:a").points[4].message
+    assert "; 3 earlier values" in found.of("column_max:b").points[4].message
 
 
 def test_the_same_state_of_the_data_is_one_point() -> None:

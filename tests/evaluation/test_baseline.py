@@ -111,6 +111,36 @@ def test_points_that_do_not_count_are_no_reason_to_stop() -> None:
     assert own(odd, WHOLE) == [[8, 6, 4, 2]]
 
 
+EAST, WEST = Slice(None, "land", "east"), Slice(None, "land", "west")
+
+
+def judged_apart(value: float, age: float, **fields: object) -> Recorded:
+    """An Error, but for its number "x"; of its groups, "west" was fine."""
+    groups = {"land": {group_key("east"): {"x": -value}, group_key("west"): {"x": 10 * value}}}
+    return Recorded(
+        NOW - age * DAY,
+        {"x": value, "n": 1.0},
+        Status.ERROR,
+        groups=groups,
+        statuses={"x": Status.OK},
+        group_statuses={"land": {group_key("west"): {"x": Status.EMPTY}}},
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def test_a_point_is_an_error_by_itself() -> None:
+    strict = Typical(learning_period=3, lookback_window=4, exclude_errors=True)
+    older = recorded(1, 4, status=Status.ERROR, groups={"land": {group_key("west"): {"x": 5.0}}})
+    tape = [judged_apart(4, 2), judged_apart(3, 3), older]
+    # The oldest says nothing of its numbers: they are what the evaluation was.
+    assert own(tape, WHOLE, EAST, WEST, typical=strict) == [[3, 4], [], [30, 40]]
+    assert own(tape, WHOLE, EAST, WEST) == [[1, 3, 4], [-3, -4], [5, 30, 40]]
+    [part] = same_slice(
+        tape, [WHOLE], ["n"], typical=strict, at=NOW, data_of=lambda partition: None
+    ).values()
+    assert part == {"n": []}
+
+
 def test_every_slice_is_read_for() -> None:
     tape = Tape(recorded(n, n, partition="a" if n < 50 else "b") for n in range(1, 100))
     assert own(tape, Slice("a"), Slice("b")) == [[4, 3, 2, 1], [53, 52, 51, 50]]
@@ -169,6 +199,16 @@ def test_the_latest_evaluation_of_a_partition_counts() -> None:
         recorded(4, 2, partition=key(5)),
     ]
     assert values(before(Tape(tape), 0), 0) == [4, 1]
+
+
+def test_a_point_of_a_partition_is_an_error_by_itself() -> None:
+    strict = Typical(learning_period=3, lookback_window=4, exclude_errors=True)
+    tape = [judged_apart(n, n, partition=key(n)) for n in (1, 2, 3)]
+    groups = [Slice(key(0), part.dimension, part.group) for part in (EAST, WEST)]
+    timeline = before(tape, 0, typical=strict, parts=groups)
+    assert values(timeline, 0) == [3, 2, 1]
+    assert [values(timeline, 0, group) for group in groups] == [[], [30, 20, 10]]
+    assert timeline.before(Slice(key(0)), NOW).get("n", []) == []
 
 
 def test_what_is_judged_now_supersedes_what_was_recorded() -> None:

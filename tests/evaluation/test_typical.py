@@ -263,3 +263,101 @@ def test_a_past_that_can_not_be_read_is_an_error(sales: DataFrame) -> None:
 def test_what_is_no_history_is_told(sales: DataFrame, given: Any) -> None:
     with pytest.raises(dq.DeclarationError, match="history is sequences of Recorded by rule name"):
         dq.evaluate(sales, [rows_rule()], now=NOW, history=given)
+
+
+# --- which values were Errors --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def odd_day(spark: SparkSession) -> DataFrame:
+    """Eight days of two regions; on the sixth, "b" is wrong in the east."""
+    rows = [
+        (day, region, 10.0 + n % 2, 500.0 if (n, region) == (5, "east") else 20.0 + n % 2)
+        for n, day in enumerate(DAYS[:8])
+        for region in ("east", "west")
+    ]
+    return spark.createDataFrame(rows, "day string, region string, a double, b double")
+
+
+def strict_rule(*columns: str, **fields: Any) -> dq.ColumnAvgTypical:
+    return dq.ColumnAvgTypical(
+        name="mean", columns=columns, learning_period=4, exclude_errors=True, **fields
+    )
+
+
+def points(outcome: dq.Outcome) -> dict[str, int]:
+    columns = outcome.details["columns"]
+    return {name: one["typical"]["points"] for name, one in columns.items()}
+
+
+def days_of(
+    frame: DataFrame, rule: dq.Rule, *, at_once: bool, again: bool = False
+) -> dict[str, dq.Outcome]:
+    """The outcomes by day: of one evaluation, or of one a day that knows those before it."""
+    if at_once:
+        found = dq.evaluate(frame, [rule], partition_by="day", now=NOW)
+        return {str(one.partition): one for one in found}
+    past: list[dq.Recorded] = []
+    by_day: dict[str, dq.Outcome] = {}
+    for n, day in enumerate(DAYS[:8]):
+        rows = frame.where(f"day = '{day}'")
+        now = NOW + timedelta(days=n)
+        # Again the same slice, or one after the other.
+        [found_one] = dq.evaluate(
+            rows,
+            [rule],
+            partition_by=None if again else "day",
+            now=now,
+            history={"mean": past},
+        )
+        past.append(dq.Recorded.of(found_one, at=now))
+        by_day[day] = found_one
+    return by_day
+
+
+WAYS = [
+    pytest.param({"at_once": True}, id="in one run"),
+    pytest.param({"at_once": False}, id="day by day"),
+    pytest.param({"at_once": False, "again": True}, id="the same slice"),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_only_the_column_that_was_an_error_is_left_out(odd_day: DataFrame, way: Any) -> None:
+    found = days_of(odd_day, strict_rule("a", "b"), **way)
+    assert statuses(found.values()) == ["Empty"] * 4 + ["Ok", "Error", "Ok", "Ok"]
+    wrong = found[DAYS[5]]
+    assert wrong.judged_of("column_avg:a") == "Ok"
+    assert wrong.judged_of("column_avg:b") == wrong.judged_of("count_value:b") == "Error"
+    assert points(wrong) == {"a": 5, "b": 5}
+    assert points(found[DAYS[6]]) == {"a": 6, "b": 5}
+    assert points(found[DAYS[7]]) == {"a": 7, "b": 6}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_only_the_group_that_was_an_error_is_left_out(odd_day: DataFrame, way: Any) -> None:
+    found = days_of(odd_day, strict_rule("b", dimensions="region"), **way)
+    wrong = found[DAYS[5]]
+    assert wrong.status == "Error"
+    assert wrong.group_statuses["region"] == {
+        '"east"': {"column_avg:b": "Error", "count_value:b": "Error"},
+        '"west"': {"column_avg:b": "Ok", "count_value:b": "Ok"},
+    }
+    later = found[DAYS[7]]
+    assert "6 earlier values: " in later.message
+    told = {one["group"]: one["message"] for one in later.details["dimensions"]["region"]}
+    assert "6 earlier values: " in told["east"]
+    assert "7 earlier values: " in told["west"]
+
+
+def test_values_that_are_handed_over_have_statuses_of_their_own(odd_day: DataFrame) -> None:
+    at = [NOW - timedelta(days=n) for n in range(6, 0, -1)]
+    past = {
+        f"column_avg:{name}": [
+            dq.PastValue(value + n % 2, moment, dq.Status.ERROR if n in wrong else dq.Status.OK)
+            for n, moment in enumerate(at)
+        ]
+        for name, value, wrong in (("a", 10.0, ()), ("b", 20.0, (1, 2)))
+    }
+    [outcome] = dq.evaluate(odd_day, [strict_rule("a", "b")], now=NOW, history=past)
+    assert points(outcome) == {"a": 6, "b": 4}

@@ -2,6 +2,7 @@
 
 # No "from __future__ import annotations": Dagster reads the annotations of assets.
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import dagster as dg
@@ -10,7 +11,16 @@ import pytest
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
-from tests.integration.calendar import Shop, day, orders_asset, results, statuses
+from tests.integration.calendar import (
+    DAILY,
+    RANGE_END,
+    RANGE_START,
+    Shop,
+    day,
+    orders_asset,
+    results,
+    statuses,
+)
 from tests.integration.shelf import asset_of, metadata_of, run
 
 DAYS = 40
@@ -242,3 +252,104 @@ def test_groups_have_a_past_of_their_own(spark: SparkSession) -> None:
     )
     assert {row["group"]: row["status"] for row in table} == {"DE": "Error", "FR": "Error"}
     assert metadata_of(one)["dq/status"] == "Ok"
+
+
+# --- which values were Errors --------------------------------------------------------------------
+
+
+def two_columns(
+    spark: SparkSession, partitions_def: dg.PartitionsDefinition[Any] | None, number: int
+) -> dg.AssetsDefinition:
+    """A row a region; in the fifth build, "b" is wrong in the east."""
+
+    def rows(n: int) -> list[tuple[Any, ...]]:
+        when = date.fromisoformat(day(n))
+        wrong = 500.0 if n == 5 else 20.0 + n % 2
+        return [(when, "east", 10.0 + n % 2, wrong), (when, "west", 10.0 + n % 2, 20.0 + n % 2)]
+
+    @dg.asset(
+        name="orders",
+        partitions_def=partitions_def,
+        backfill_policy=dg.BackfillPolicy.single_run() if partitions_def else None,
+        metadata={"partition_expr": "day"} if partitions_def else None,
+    )
+    def orders(context: dg.AssetExecutionContext) -> Any:
+        keys = context.partition_keys if partitions_def else [day(number)]
+        numbers = [n for n in range(1, 9) if day(n) in keys]
+        return spark.createDataFrame(
+            [row for n in numbers for row in rows(n)],
+            "day date, region string, a double, b double",
+        )
+
+    return orders
+
+
+def build_two(spark: SparkSession, instance: dg.DagsterInstance, way: str, *numbers: int) -> Any:
+    """One build and its checks; the sixth wants five values of the past, all before it four."""
+    partitions_def = None if way == "the same slice" else DAILY
+    asset = two_columns(spark, partitions_def, numbers[0])
+    rule = dq.ColumnAvgTypical(
+        name="average",
+        columns=["a", "b"],
+        dimensions="region",
+        learning_period=5 if numbers[0] == 6 else 4,
+        exclude_errors=True,
+        blocking=False,
+    )
+    checks = dq.build_asset_checks(dq.RuleSet(asset=asset, rules=[rule]), assets=[asset])
+    where: dict[str, Any] = {}
+    if len(numbers) > 1:
+        where = {"tags": {RANGE_START: day(numbers[0]), RANGE_END: day(numbers[-1])}}
+    elif partitions_def is not None:
+        where = {"partition_key": day(numbers[0])}
+    return dg.materialize_to_memory([asset, *checks], instance=instance, **where)
+
+
+@pytest.mark.parametrize("way", ["in one run", "day by day", "the same slice"])
+def test_only_the_column_and_the_group_that_were_errors_are_left_out(
+    spark: SparkSession, way: str
+) -> None:
+    instance = dg.DagsterInstance.ephemeral()
+    builds = [range(1, 6)] if way == "in one run" else [range(n, n + 1) for n in range(1, 6)]
+    [*_, wrong] = [results(build_two(spark, instance, way, *numbers)) for numbers in builds]
+    entries = metadata_of(wrong["average", None if way == "the same slice" else day(5)])
+    assert entries["dq/status"] == "Error"
+    assert entries["dq/statuses"] == {
+        "": "Ok",
+        "column_avg:b": "Error",
+        "count_value:b": "Error",
+    }
+    apart = {"": "Ok", "column_avg:b": "Error", "count_value:b": "Error"}
+    assert entries["dq/group_statuses"] == {"region": {"": "Ok", '"east"': apart}}
+    [last] = results(build_two(spark, instance, way, 6)).values()
+    tables = metadata_of(last)
+    assert "dq/group_statuses" in tables
+    by_column = {row.data["column"]: row.data["status"] for row in tables["dq/columns"].records}
+    assert by_column == {"a": "Ok", "b": "Empty"}
+    by_group = {row.data["group"]: row.data["status"] for row in tables["dq/dimensions"].records}
+    assert by_group == {"east": "Empty", "west": "Ok"}
+
+
+def test_records_without_statuses_of_their_own_are_what_their_evaluation_was(
+    spark: SparkSession,
+) -> None:
+    instance = dg.DagsterInstance.ephemeral()
+    for number in range(1, 5):
+        build_two(spark, instance, "the same slice", number)
+    numbers = {"column_avg:a": 10.0, "column_avg:b": 20.0}
+    old: dict[str, Any] = {
+        "dq/status": "Error",
+        "dq/metrics": numbers,
+        "dq/groups": {"region": {'"west"': numbers}},
+    }
+    instance.report_runless_asset_event(
+        dg.AssetCheckEvaluation(
+            asset_key=dg.AssetKey("orders"), check_name="average", passed=False, metadata=old
+        )
+    )
+    [last] = results(build_two(spark, instance, "the same slice", 6)).values()
+    tables = metadata_of(last)
+    by_column = {row.data["column"]: row.data["status"] for row in tables["dq/columns"].records}
+    assert by_column == {"a": "Empty", "b": "Empty"}
+    by_group = {row.data["group"]: row.data["status"] for row in tables["dq/dimensions"].records}
+    assert by_group == {"east": "Empty", "west": "Empty"}
