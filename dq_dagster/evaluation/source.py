@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dq_dagster.evaluation.dataset import Dataset
 from dq_dagster.rules.rule import Rule
+from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.surroundings import Surroundings
 
@@ -61,6 +62,9 @@ class Source:
 
     def _all_rows(self) -> DataFrame:
         """Everything, with the columns that people know."""
-        is_open = bool(self._opened) or not callable(self.data)
-        frame = self.whole.frame if is_open else as_spark(self.data(None))
-        return frame.drop(HIDDEN_KEY)
+        if callable(self.data) and not self._opened:
+            data = self.data(None)
+            return data.plain if isinstance(data, Divided) else as_spark(data)
+        if self.whole.problem is not None:
+            raise self.whole.problem
+        return self.whole.frame.drop(HIDDEN_KEY)
