@@ -210,7 +210,7 @@ class ColumnStddev(ColumnMetric):
 
     measure = "column_stddev"
     kept_as = Moments
-    slots = 8
+    slots = 7
 
     def value(self, state: Moments) -> float | None:
         if state.count < 2:
