@@ -134,7 +134,7 @@ def _status(entries: Mapping[str, Any], evaluation: AssetCheckEvaluation) -> Sta
     """Results that somebody else recorded under the check's name have no status of ours."""
     if entries.get(metadata.WAS_EMPTY):
         return Status.EMPTY
-    word = entries.get(metadata.STATUS)
+    word = _text(entries.get(metadata.STATUS))
     if word in set(Status):
         return Status(word)
     return Status.OK if evaluation.passed else Status.ERROR

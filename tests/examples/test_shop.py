@@ -35,7 +35,9 @@ DEFECTS = [defect for defect in ALL_DEFECTS if defect.table != demo.BY_DAY]
 @pytest.fixture(scope="module")
 def tables(shop: ShopRun, spark: SparkSession) -> dict[str, DataFrame]:
     names = ("customers", "products", "orders", "payments")
-    return {name: spark.read.parquet(str(shop.folder / name)) for name in names}
+    built = {name: shop.result.asset_materializations_for_node(name)[0] for name in names}
+    paths = {name: str(one.metadata["path"].value) for name, one in built.items()}
+    return {name: spark.read.parquet(path) for name, path in paths.items()}
 
 
 @pytest.fixture(scope="module")
