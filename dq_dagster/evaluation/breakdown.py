@@ -117,7 +117,7 @@ def breakdown(rule: Rule, found: Measurements, base: Slice, past: LookingBack) -
     dimensions: dict[str, Ranked | RuleFailure] = {}
     for name in rule.dimensions:
         try:
-            parts = _parts(rule, found, base, name)
+            parts = _parts(rule, found.of(base), base, name)
             groups = {part: _group_of(rule, found, part, past) for part in parts}
         except RuleFailure as failure:
             dimensions[name] = failure
@@ -151,7 +151,10 @@ def _evidence_of_others(
 ) -> Mapping[Slice, Evidence]:
     cut_off = {base: ranked for base, ranked in slices.items() if ranked.others}
     if all(getattr(metric, "mergeable", False) for metric in rule.metrics()):
-        return {b: found.evidence_of_all(rule, ranked.others) for b, ranked in cut_off.items()}
+        return {
+            base: found.of(base).evidence_of_all(rule, ranked.others)
+            for base, ranked in cut_off.items()
+        }
     return rest([part for ranked in cut_off.values() for part in ranked.listed])
 
 
@@ -169,7 +172,7 @@ def groups_in(rule: Rule, found: Measurements, base: Slice) -> Iterator[Slice]:
     """The groups of a slice, by all dimensions that it can be broken down by."""
     for dimension in rule.dimensions:
         with suppress(RuleFailure):
-            yield from _parts(rule, found, base, dimension)
+            yield from _parts(rule, found.of(base), base, dimension)
 
 
 def _parts(rule: Rule, found: Measurements, base: Slice, dimension: str) -> Sequence[Slice]:

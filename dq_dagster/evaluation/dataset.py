@@ -38,8 +38,6 @@ class Dataset:
     division: Division
     # Partitions that have other columns than the frame; those that have the same, together.
     others: Mapping[frozenset[str], Dataset] = field(default_factory=dict)
-    # Why some of them are no part of the frame, so that nothing can be said of all rows together.
-    problem: RuleFailure | None = None
 
     @classmethod
     def of(
@@ -54,8 +52,9 @@ class Dataset:
         if isinstance(data, Divided):
             opened = partial(cls.of, rules=rules, partition_by=partition_by, now=now, around=around)
             others = {kind.partitions: opened(kind.frame) for kind in data.others}
-            problem = None if data.problem is None else Unmeasurable(str(data.problem))
-            return replace(opened(data.frame), others=others, problem=problem)
+            whole = opened(data.frame)
+            clashes = {name: Unmeasurable(str(clash)) for name, clash in data.clashes.items()}
+            return replace(whole, table=replace(whole.table, clashes=clashes), others=others)
         frame = as_spark(data)
         visible = frame.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else frame
         table = Table(visible.schema, now, around)
@@ -65,7 +64,7 @@ class Dataset:
 
     def measure(self, plan: Plan, partitions: Sequence[str] | None = None) -> Measurements:
         """Runs the plan's passes; without a list, the partitions are those that have rows."""
-        found = outside_rows(self.division.visible(self.frame))
+        found = outside_rows(self.division.visible(self.frame), self.table.clashes)
         known = self.table.surroundings.known(plan.metrics)
         found |= {metric: Measured.of_all(metric, value) for metric, value in known.items()}
         keys = None if partitions is None else tuple(dict.fromkeys(partitions))
@@ -77,9 +76,7 @@ class Dataset:
                 keys = _partitions_with_rows(found[RecordCount()])
                 division = replace(division, partitions=keys)
         zone = session_zone(self.frame.sparkSession)
-        return Measurements(
-            found, zone, self.table.now, keys or (), division.problems, whole=self.problem
-        )
+        return Measurements(found, zone, self.table.now, keys or (), division.problems)
 
     def apart(self, plan: Plan, partitions: Sequence[str]) -> dict[str | None, Measurements]:
         """Those of the partitions that have other columns, measured with these and no others.

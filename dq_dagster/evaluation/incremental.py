@@ -39,12 +39,10 @@ def look(source: Source, plan: Plan, partitions: Sequence[str] | None, reuse: Re
     elif reuse is not None:
         settled = _settle(source, plan, partitions, reuse)
     if reuse is None or settled is None:
-        dataset = dataset or source.whole
-        seen = _plain_look(source, dataset, plan, partitions, reuse)
+        seen = _plain_look(source, dataset or source.whole, plan, partitions, reuse)
     else:
-        dataset = settled.dataset
         seen = _divided_look(source, plan, settled, reuse)
-    apart = dataset.apart(plan, seen.found.partitions)
+    apart = seen.dataset.apart(plan, seen.found.partitions)
     return replace(seen, found=replace(seen.found, apart=apart)) if apart else seen
 
 
@@ -128,8 +126,6 @@ def _united(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
 
 
 def _keys(dataset: Dataset, metrics: Iterable[Metric]) -> dict[Metric, str]:
-    if dataset.problem is not None:
-        return {}
     keys = StateKeys.of(dataset.table, dataset.frame.sparkSession)
     found = {metric: keys.key(metric) for metric in metrics}
     return {metric: key for metric, key in found.items() if key is not None}
@@ -155,6 +151,8 @@ def _divided_look(source: Source, plan: Plan, settled: _Settled, reuse: Reuse) -
         dataset = source.whole
         also = dataset.measure(rest_plan, settled.judged)
         found = replace(also, metrics={**found.metrics, **also.metrics})
+        # Of what was measured on all rows, a key that only fits the new ones would be wrong.
+        keys = {metric: key for metric, key in keys.items() if metric not in rest}
         keys |= _keys(dataset, rest)
     return Look(
         replace(plan, passes=(*new_plan.passes, *rest_plan.passes)),

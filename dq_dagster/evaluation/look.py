@@ -37,6 +37,8 @@ class Look:
     recorded: Mapping[Metric, tuple[Block, ...]] = field(default_factory=dict)
     keys: Mapping[Metric, str] = field(default_factory=dict)
     is_divided: bool = False
+    # Asked about for each partition, and the same for all of them.
+    _whole: dict[Metric, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def told(self, outcome: Outcome) -> Outcome:
         """The outcome with the states behind it, and how much of it comes from the record."""
@@ -70,7 +72,7 @@ class Look:
             if metric not in self.keys or measured is None or not measured.covers(_BY_PARTITION):
                 continue
             key = self.keys[metric]
-            is_whole = self._is_whole(measured)
+            is_whole = self._is_whole(metric)
             if self.is_divided and not is_whole:
                 # Who takes a partition from the record would miss the rows beside it.
                 continue
@@ -81,17 +83,18 @@ class Look:
             state = measured.by_part(UNDIVIDED).get(WHOLE, measured.nothing)
             if isinstance(state, State) and is_whole:
                 whole[key] = state
-        return KeptStates(
-            self.partitions, whole, {key: some for key, some in parts.items() if some}
-        )
+        of_all = self.partitions if outcome.partition is None else ()
+        return KeptStates(of_all, whole, {key: some for key, some in parts.items() if some})
 
     def _scanned_for(self, metric: Metric) -> tuple[str, ...]:
         return self.scanned if metric in self.recorded else self.partitions
 
-    def _is_whole(self, measured: Measured) -> bool:
+    def _is_whole(self, metric: Metric) -> bool:
         """Whether it speaks of the dataset's partitions only; rows of others may lie around."""
-        there = {part.partition for part in measured.slices(_BY_PARTITION)}
-        return there <= {*self.partitions, *self.scanned}
+        if metric not in self._whole:
+            there = {part.partition for part in self.found.metrics[metric].slices(_BY_PARTITION)}
+            self._whole[metric] = there <= {*self.partitions, *self.scanned}
+        return self._whole[metric]
 
 
 def _of_partitions(measured: Measured, names: tuple[str, ...]) -> dict[str, State]:

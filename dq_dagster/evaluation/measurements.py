@@ -29,8 +29,6 @@ class Measurements:
     problems: Mapping[str, RuleFailure] = field(default_factory=dict)
     # What was measured of partitions that have columns of their own.
     apart: Mapping[str | None, Measurements] = field(default_factory=dict)
-    # Why nothing can be said of the whole dataset, if that is so.
-    whole: RuleFailure | None = None
     # The groups by partition, of each count of rows and each cut that was asked about.
     _groups: dict[tuple[Metric, Cut], _ByPartition] = field(
         init=False, default_factory=dict, compare=False, repr=False
@@ -38,11 +36,12 @@ class Measurements:
 
     def evidence(self, rule: Rule, part: Slice) -> Evidence:
         """What a rule needs to be judged on one slice."""
-        if part.partition is None and self.whole is not None:
-            return self._evidence(dict.fromkeys(metrics_of(rule), self.whole))
-        if part.dimension is None and part.partition in self.apart:
-            return self.apart[part.partition].evidence(rule, part)
-        return self._evidence({m: self.metrics[m].value(part) for m in metrics_of(rule)})
+        here = self.of(part)
+        return here._evidence({m: here.metrics[m].value(part) for m in metrics_of(rule)})  # noqa: SLF001 (its like)
+
+    def of(self, part: Slice) -> Measurements:
+        """Those that speak of a slice, and of the groups in it."""
+        return self.apart.get(part.partition, self)
 
     def evidence_of_all(self, rule: Rule, parts: Sequence[Slice]) -> Evidence:
         """The same for several groups together; only for metrics whose states merge."""

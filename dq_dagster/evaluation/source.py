@@ -64,7 +64,7 @@ class Source:
         """Everything, with the columns that people know."""
         if callable(self.data) and not self._opened:
             data = self.data(None)
-            return data.plain if isinstance(data, Divided) else as_spark(data)
-        if self.whole.problem is not None:
-            raise self.whole.problem
-        return self.whole.frame.drop(HIDDEN_KEY)
+            frame = data.frame if isinstance(data, Divided) else as_spark(data)
+        else:
+            frame = self.whole.frame
+        return frame.drop(HIDDEN_KEY)

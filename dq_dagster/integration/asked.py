@@ -75,7 +75,10 @@ def asked_of_partitions(
     by_hand = context.run.tags.get(PARTITION_TAG)
     if by_hand is not None:
         _require_partition(by_hand, asset)
-    keys = asked_partitions(context) if by_hand is None else (by_hand,)
+    keys = asked_partitions(context)
+    if by_hand is not None:
+        # Beside those that the run itself is about, which it must not leave unjudged.
+        keys = tuple(dict.fromkeys([*(keys or ()), by_hand]))
     rules: list[Rule] = []
     checks: dict[tuple[str, bool], str] = {}
     homeless: list[str] = []

@@ -17,11 +17,9 @@ from dq_dagster.integration.dagster_internals import (
     partitions_def_of,
     storage_ids,
 )
-from dq_dagster.integration.partition_keys import partition_time
+from dq_dagster.integration.partition_keys import PARTITION_EXPR, partition_time
 from dq_dagster.integration.readers import name_of
 from dq_dagster.ruleset import RuleSet, asset_path
-
-PARTITION_EXPR = "partition_expr"
 
 Expression = str | Mapping[str, str]
 

@@ -102,7 +102,8 @@ class CheckRun:
         try:
             self._refuse_unknown_partitions()
             for portion in self._portions():
-                found += self._evaluated(portion)
+                for part in portion.by_record():
+                    found += self._evaluated(part)
         except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
             judgement = Judgement.error(told(error, self.name))
             found = [

@@ -46,16 +46,16 @@ class EventLogHistory:
     asset: AssetPartitions | None
     latest: Materialization | None = None
     by_build: bool = True
-    _known: dict[str, Past] = field(default_factory=dict)
+    _known: dict[tuple[str, bool], Past] = field(default_factory=dict)
 
     def of(self, rule: Rule, *, by_partition: bool) -> Iterable[Recorded]:
         name = self.asked.checks[rule.name, by_partition]
-        if name not in self._known:
+        if (name, by_partition) not in self._known:
             check_key = dg.AssetCheckKey(self.key, name)
-            self._known[name] = Past(
-                self.instance, check_key, self._only(by_partition=by_partition)
-            )
-        return (one for one in self._known[name] if (one.partition is not None) is by_partition)
+            only = self._only(by_partition=by_partition)
+            self._known[name, by_partition] = Past(self.instance, check_key, only)
+        known = self._known[name, by_partition]
+        return (one for one in known if (one.partition is not None) is by_partition)
 
     def _only(self, *, by_partition: bool) -> Of | None:
         """Where one partition is judged by its own past, that of others need not be read."""

@@ -19,7 +19,9 @@ _OTHERS = ""
 def of_metrics(outcome: Outcome) -> dict[str, Any]:
     """By metric key; nothing where all have the status of the evaluation."""
     written = _of_each({key: outcome.judged_of(key) for key in outcome.metrics})
-    return written if isinstance(written, dict) else {}
+    if written == outcome.judged.value:
+        return {}
+    return {_OTHERS: written} if isinstance(written, str) else written
 
 
 def of_groups(outcome: Outcome, kept: Mapping[str, Iterable[str]]) -> dict[str, Any]:

@@ -16,10 +16,12 @@ from dq_dagster.integration.dagster_internals import holds_one_run_only
 from dq_dagster.integration.partition_keys import partition_key_sql
 from dq_dagster.integration.readers import AssetIOManager, PartitionReader, Reader
 from dq_dagster.integration.recorded_states import RecordedStates
+from dq_dagster.metrics.slices import NO_KEY
+from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.rules.rule import Rule
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
-from dq_dagster.spark.quoting import text
+from dq_dagster.spark.quoting import identifier, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,18 @@ class Portion:
     partitions: tuple[str, ...] | None = None
     note: str = ""
     reuse: Reuse | None = None
+
+    def by_record(self) -> list[Portion]:
+        """Rules that ask the event log apart: it says one thing of partitions, another of all."""
+        asking = [rule for rule in self.rules if _asks_the_log(rule)]
+        if not asking or self.partition_by is None:
+            return [self]
+        groups = [
+            [rule for rule in self.rules if rule not in asking],
+            [_scoped(rule, "partitions") for rule in asking if rule.scope != "whole_dataset"],
+            [_scoped(rule, "whole_dataset") for rule in asking if rule.scope != "partitions"],
+        ]
+        return [replace(self, rules=tuple(rules)) for rules in groups if rules]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +103,27 @@ class PartitionedSource:
 
     def _beside_the_record(self, asked: Asked, reuse: Reuse) -> Portion:
         """Whatever is not on record is read when it is asked for."""
-        portion = Portion(asked.rules, None, HIDDEN_KEY, asked.partitions, reuse=reuse)
-        newest = self._some(self.asset.existing[-1:])
-        if isinstance(newest, Divided):
-            return replace(portion, data=self._some)
-        if self.asset.expression is None and isinstance(self.reader, PartitionReader):
-            return replace(portion, data=self._read_apart)
-        sql = self.key_sql(as_spark(newest), None)
-        return replace(portion, data=self._some, partition_by=sql)
+        rules, keys = asked.rules, asked.partitions
+        return Portion(rules, self._tagged, HIDDEN_KEY, keys, reuse=reuse)
 
-    def _read_apart(self, keys: Sequence[str] | None) -> Divided:
-        every = self.asset.existing if keys is None else keys
-        return Divided.of_frames({key: self.read([key]) for key in every})
+    def _tagged(self, keys: Sequence[str] | None) -> Divided:
+        """The data of these partitions, or all there is, each row with its partition."""
+        selective = isinstance(self.reader, PartitionReader)
+        value = self.read(keys) if selective and keys is not None else self._everything()
+        if isinstance(value, Divided):
+            return value
+        if isinstance(value, Mapping):
+            return Divided.of_frames(value)
+        if keys is not None and len(keys) == 1 and isinstance(self.reader, AssetIOManager):
+            return Divided.of_frames({keys[0]: value})
+        if selective and self.asset.expression is None:
+            return self._read_apart(self.asset.existing if keys is None else keys)
+        frame = as_spark(value)
+        key = f"coalesce({self.key_sql(frame, None)}, {text(NO_KEY)})"
+        return Divided(frame.selectExpr("*", f"{key} AS {identifier(HIDDEN_KEY)}"))
 
-    def _some(self, keys: Sequence[str] | None) -> Any:
-        """The data of these partitions, or all there is if no fewer can be read."""
-        if keys is None or not isinstance(self.reader, PartitionReader):
-            return self._everything()
-        return self.read(keys)
+    def _read_apart(self, keys: Sequence[str]) -> Divided:
+        return Divided.of_frames({key: self.read([key]) for key in keys})
 
     def _everything(self) -> Any:
         """All partitions that exist; whatever there is where only others know that."""
@@ -141,10 +158,13 @@ class PartitionedSource:
         only: Sequence[str] | None = None,
     ) -> Portion:
         """``only``: the partitions that the data is known to be of; it is not asked then."""
-        if not keys:
-            return Portion(rules, value.plain if isinstance(value, Divided) else as_spark(value))
         if isinstance(value, Mapping):
             value = Divided.of_frames(value)
+        if not keys:
+            # Partitions that were asked for but never built have no rows to judge.
+            rules = tuple(_scoped(r, "whole_dataset") for r in rules if r.scope != "partitions")
+            whole = value.undivided if isinstance(value, Divided) else as_spark(value)
+            return Portion(rules, whole)
         if isinstance(value, Divided):
             return Portion(rules, value, HIDDEN_KEY, keys)
         if only is not None and len(only) == 1:
@@ -160,6 +180,10 @@ class PartitionedSource:
         return partition_key_sql(
             self.asset.definition, self.asset.expression, frame.schema, keys=keys, asset=name
         )
+
+
+def _asks_the_log(rule: Rule) -> bool:
+    return any(isinstance(metric, RecordedMetric | MetadataMetric) for metric in rule.metrics())
 
 
 def _scoped(rule: Rule, scope: str) -> Rule:

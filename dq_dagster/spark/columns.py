@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from pyspark.sql import types as T
 
-from dq_dagster.errors import Misfit
+from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.spark.quoting import identifier
 from dq_dagster.spark.surroundings import Surroundings
 from dq_dagster.sql.row_expression import columns_used
@@ -60,6 +60,8 @@ class Table:
     surroundings: Surroundings = field(default_factory=Surroundings)
     # What rules list of texts, by the SQL of their column.
     usual_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # Why columns, by their names in lower case, are there in parts of the data only.
+    clashes: Mapping[str, RuleFailure] = field(default_factory=dict)
 
     def column(self, name: str) -> ColumnRef:
         """The column of that name, or the field of a struct column named by a dotted path."""
@@ -70,7 +72,7 @@ class Table:
             return ColumnRef(name, identifier(found.name), found.dataType)
         nested = self._nested(name)
         if nested is None:
-            raise Misfit.no_column(name, self.schema.names)
+            raise self._missing(name)
         return nested
 
     def require_columns_of(self, sql: str) -> None:
@@ -84,7 +86,12 @@ class Table:
         """
         for name in names:
             if _field(self.schema, name) is None:
-                raise Misfit.no_column(name, self.schema.names)
+                raise self._missing(name)
+
+    def _missing(self, name: str) -> RuleFailure:
+        outermost = name.split(".", maxsplit=1)[0]
+        clash = self.clashes.get(name.lower()) or self.clashes.get(outermost.lower())
+        return clash or Misfit.no_column(name, self.schema.names)
 
     def _nested(self, path: str) -> ColumnRef | None:
         kind: T.DataType = self.schema

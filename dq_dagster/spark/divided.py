@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql import functions as F
@@ -31,35 +31,35 @@ class Kind:
 class Divided:
     """One frame of all partitions, whose ``HIDDEN_KEY`` says where each row is stored.
 
-    It has the columns of all partitions together. ``others`` are those that have not all of these
-    columns, or not the same: to be judged by themselves they are looked at by themselves.
-    ``problem`` says why some of them are no part of the frame, so that nothing can be said of all.
+    It has the columns of all partitions together, but for ``clashes``: those whose types do not
+    fit together, by their names in lower case. ``others`` are the partitions that have not just
+    these columns: to be judged by themselves they are looked at by themselves.
     """
 
     frame: DataFrame
     others: tuple[Kind, ...] = ()
-    problem: UnreadableData | None = None
+    clashes: Mapping[str, UnreadableData] = field(default_factory=dict)
 
     @property
     def plain(self) -> DataFrame:
-        """The rows of all partitions as people know them."""
-        if self.problem is not None:
-            raise self.problem
+        """All there is, as people know it; raises if a column can not be part of that."""
+        for clash in self.clashes.values():
+            raise clash
         return self.frame.drop(HIDDEN_KEY)
+
+    @property
+    def undivided(self) -> Divided:
+        """The same for those who do not ask about single partitions."""
+        return replace(self, frame=self.frame.drop(HIDDEN_KEY), others=())
 
     @classmethod
     def of_kinds(cls, kinds: Sequence[Kind]) -> Divided:
         """Partitions that were read together because they have the same columns."""
-        first, *others = sorted(kinds, key=lambda kind: -len(kind.partitions))
-        together, problem = [first], None
-        for kind in others:
-            clash = next(filter(None, (_clash(one, kind) for one in together)), None)
-            problem = problem or clash
-            together += [] if clash else [kind]
-        frame = union([kind.frame for kind in together])
+        clashes = _clashes(kinds)
+        frame = union([_without(kind.frame, clashes) for kind in kinds])
         every = _columns(frame.schema)
-        apart = tuple(kind for kind in kinds if _columns(kind.frame.schema) != every)
-        return cls(frame, apart, problem)
+        others = tuple(kind for kind in kinds if _columns(kind.frame.schema) != every)
+        return cls(frame, others, clashes)
 
     @classmethod
     def of_frames(cls, parts: Mapping[str, Any]) -> Divided:
@@ -79,24 +79,35 @@ class Divided:
 def _columns(schema: T.StructType) -> _Columns:
     """The columns as rules see them: whether a value may be missing is no part of that."""
     return tuple(
-        (field.name, field.dataType.simpleString(), str(sorted((field.metadata or {}).items())))
-        for field in schema.fields
-        if field.name != HIDDEN_KEY
+        (one.name, one.dataType.simpleString(), str(sorted((one.metadata or {}).items())))
+        for one in schema.fields
+        if one.name != HIDDEN_KEY
     )
 
 
-def _clash(one: Kind, other: Kind) -> UnreadableData | None:
-    """Why two kinds can not be read as one table, if they can not."""
-    known = {field.name.lower(): field for field in one.frame.schema.fields}
-    for field in other.frame.schema.fields:
-        here = known.get(field.name.lower(), field)
-        if not _alike(here.dataType, field.dataType):
-            return UnreadableData.changed_type(
-                field.name,
-                (here.dataType.simpleString(), min(one.partitions)),
-                (field.dataType.simpleString(), min(other.partitions)),
-            )
-    return None
+def _clashes(kinds: Sequence[Kind]) -> dict[str, UnreadableData]:
+    """The columns whose types do not fit together, with an example of two that do not."""
+    known: dict[str, tuple[T.DataType, str]] = {}
+    found: dict[str, UnreadableData] = {}
+    for kind in kinds:
+        example = min(kind.partitions)
+        for column in kind.frame.schema.fields:
+            name = column.name.lower()
+            first, partition = known.get(name, (T.NullType(), example))
+            if isinstance(first, T.NullType):
+                known[name] = (column.dataType, example)
+            elif not _alike(first, column.dataType):
+                found[name] = UnreadableData.changed_type(
+                    column.name,
+                    (first.simpleString(), partition),
+                    (column.dataType.simpleString(), example),
+                )
+    return found
+
+
+def _without(frame: DataFrame, names: Collection[str]) -> DataFrame:
+    left_out = [name for name in frame.columns if name.lower() in names]
+    return frame.drop(*left_out)
 
 
 def _alike(one: T.DataType, other: T.DataType) -> bool:
@@ -109,10 +120,10 @@ def _alike(one: T.DataType, other: T.DataType) -> bool:
         case T.MapType(), T.MapType():
             return one == other
         case T.StructType(), T.StructType():
-            there = {field.name.lower(): field.dataType for field in other.fields}
+            there = {inner.name.lower(): inner.dataType for inner in other.fields}
             return all(
-                _alike(field.dataType, there.get(field.name.lower(), field.dataType))
-                for field in one.fields
+                _alike(inner.dataType, there.get(inner.name.lower(), inner.dataType))
+                for inner in one.fields
             )
         case _:
             return type(one) is type(other)

@@ -19,7 +19,11 @@ from dq_dagster.spark.partition_files import (
     load_whole,
     schema_text,
 )
-from dq_dagster.spark.partition_folders import FreshPartition, PartitionFolders
+from dq_dagster.spark.partition_folders import (
+    KEEP_REPLACED,
+    FreshPartition,
+    PartitionFolders,
+)
 from dq_dagster.spark.partition_split import (
     OUTSIDE,
     outsiders,
@@ -40,7 +44,7 @@ class LocalPartitions:
     kind: str
 
     # How many seconds what was replaced stays for those who read it.
-    keep: float = 12 * 3600.0
+    keep: float = KEEP_REPLACED
 
     @property
     def _folders(self) -> PartitionFolders:

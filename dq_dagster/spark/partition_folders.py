@@ -20,6 +20,8 @@ from dq_dagster.spark.attempt_journal import AttemptJournal, is_older
 from dq_dagster.spark.file_lock import locked
 from dq_dagster.spark.folder_names import PARTITION_COLUMN, WHOLE_FOLDER, folder_name
 
+# Twelve hours: longer than most jobs read.
+KEEP_REPLACED = 12 * 3600.0
 _CURRENT = "_current.json"
 _STAGING = ".staging"
 _ALIVE = ".alive"
@@ -54,7 +56,7 @@ class PartitionFolders:
 
     root: Path
     # How many seconds readers may go on with what was replaced.
-    keep: float = 12 * 3600.0
+    keep: float = KEEP_REPLACED
 
     def folder_of(self, key: str | None) -> Path:
         if key is None:
@@ -149,16 +151,20 @@ class PartitionFolders:
     def _remove_abandoned(self) -> None:
         """What writers left that were killed: nobody holds the lock of their folders any more."""
         for folder in (self.root / _STAGING).glob("*"):
-            if not is_older(folder, _SETTLED):
-                continue
-            if not (folder / _ALIVE).exists():
-                # Killed at once, or at work without locks: only the first left nothing in it.
-                with suppress(OSError):
-                    folder.rmdir()
-                continue
-            with locked(folder / _ALIVE, wait=False) as abandoned:
-                if abandoned:
-                    shutil.rmtree(folder, ignore_errors=True)
+            # What can not be removed must not fail a write that is complete.
+            with suppress(OSError):
+                if is_older(folder, _SETTLED):
+                    _remove_if_abandoned(folder)
+
+
+def _remove_if_abandoned(folder: Path) -> None:
+    if not (folder / _ALIVE).exists():
+        # Killed at once, or at work without locks: only the first left nothing in it.
+        folder.rmdir()
+        return
+    with locked(folder / _ALIVE, wait=False) as abandoned:
+        if abandoned:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _stored(folder: Path) -> StoredPartition | None:

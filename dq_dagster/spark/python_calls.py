@@ -13,7 +13,7 @@ from dq_dagster.judging.secrets import presentable
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.python_call import CallContext, PythonCall
-from dq_dagster.metrics.slices import Slice
+from dq_dagster.metrics.slices import WHOLE, Slice
 from dq_dagster.metrics.sources import PythonMetric, entry_of
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.failures import told
@@ -43,6 +43,11 @@ def one_by_one(
     found: dict[Metric, dict[Slice, Any]] = {metric: {} for metric in metrics}
     for part, frame in parts.one_by_one():
         around = replace(table.surroundings, partition=part.partition)
+        if part == WHOLE and table.clashes:
+            # Nobody knows which columns they look at, and one of them is not there.
+            clash = next(iter(table.clashes.values()))
+            found |= {metric: {**values, part: clash} for metric, values in found.items()}
+            continue
         for metric, value in answers(metrics, frame, replace(table, surroundings=around)).items():
             found[metric][part] = value
     return {metric: Measured(metric, values, parts.cuts) for metric, values in found.items()}

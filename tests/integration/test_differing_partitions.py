@@ -1,7 +1,8 @@
 """Partitions that do not have the same columns are judged each by its own."""
 
 # No "from __future__ import annotations": Dagster reads the annotations of assets.
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import dq_dagster as dq
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY
 from tests.integration.calendar import DAILY, RANGE_END, RANGE_START, Shop, day, results, statuses
-from tests.integration.shelf import PYSPARK
+from tests.integration.shelf import PYSPARK, metadata_of
 
 COLUMNS: list[dict[str, Any]] = [
     {"name": "number", "type": "bigint"},
@@ -34,8 +35,8 @@ RULES = [
     dq.ColumnMaxTypical(name="largest", columns="amount", learning_period=2, blocking=False),
     dq.ColumnNotEmpty(name="by_mail", columns="amount", dimensions=["mail"], blocking=False),
 ]
-USUAL = {"number": [1, 2], "mail": ["a@b.c", "a@b.c"], "amount": [1.0, 2.0]}
-DAYS = {
+USUAL: dict[str, list[Any]] = {"number": [1, 2], "mail": ["a@b.c", "a@b.c"], "amount": [1.0, 2.0]}
+DAYS: dict[str, dict[str, list[Any]]] = {
     day(1): USUAL,
     day(2): {**USUAL, "number": [3, 4]},
     # A lost column, one more, another type, another order.
@@ -47,46 +48,97 @@ DAYS = {
 }
 
 
-def shop_of(io_manager: Any) -> Shop:
-    @dg.asset(partitions_def=DAILY)
-    def orders(context: dg.AssetExecutionContext) -> pd.DataFrame:
-        return pd.DataFrame(DAYS[context.partition_key])
-
-    return Shop(orders, RULES, io_manager=io_manager)
+# Where the data is kept, and whether the whole dataset is answered from what is on record.
+PLACES = [("spark", True), ("files", False)]
 
 
-def told(run: Any) -> dict[tuple[str, str], str]:
+class Days:
+    """An asset whose days may have any columns, and the runs that build and check them."""
+
+    def __init__(self, folder: Path, place: str) -> None:
+        self.parts: dict[str, Mapping[str, Any]] = dict(DAYS)
+        self.instance = dg.DagsterInstance.ephemeral()
+        self.io_manager: Any = dg.FilesystemIOManager(base_dir=str(folder))
+        if place == "spark":
+            self.io_manager = dq.SparkIOManager(pyspark=PYSPARK, path=str(folder))
+
+        @dg.asset(partitions_def=DAILY, metadata={"partition_expr": "to_date('2024-03-01')"})
+        def orders(context: dg.AssetExecutionContext) -> pd.DataFrame:
+            return pd.DataFrame(self.parts[context.partition_key])
+
+        self.asset = orders
+
+    def shop(self, rules: Sequence[Any], *, incremental: bool = False) -> Shop:
+        rule_set = dq.RuleSet(asset=self.asset, rules=rules, incremental=incremental)
+        return Shop(self.asset, rule_set, instance=self.instance, io_manager=self.io_manager)
+
+
+def told(run: Any) -> dict[tuple[str, str], Any]:
+    """What the results on partitions say, to people and to later checks."""
     return {
-        (name, key): str(one.description)
+        (name, key): (str(one.description), metadata_of(one).get("dq/groups"))
         for (name, key), one in results(run).items()
         if key is not None
     }
 
 
-@pytest.mark.parametrize("by_spark", [True, False])
-def test_together_as_alone(spark: SparkSession, tmp_path: Path, by_spark: bool) -> None:
-    folder = str(tmp_path)
-    files = dg.FilesystemIOManager(base_dir=folder)
-    shop = shop_of(dq.SparkIOManager(pyspark=PYSPARK, path=folder) if by_spark else files)
-    alone: dict[tuple[str, str], str] = {}
-    for key in DAYS:
-        alone |= told(shop.build(key))
-    run = shop.check(tags={RANGE_START: day(1), RANGE_END: day(7)})
+def told_of_whole(run: Any) -> dict[str, str]:
+    every = {name: str(one.description) for (name, key), one in results(run).items() if key is None}
+    return {name: re.sub(r" [^.]* as recorded\.$", "", said) for name, said in every.items()}
+
+
+@pytest.mark.parametrize(("place", "incremental"), PLACES)
+def test_together_as_alone(
+    spark: SparkSession, tmp_path: Path, place: str, incremental: bool
+) -> None:
+    days = Days(tmp_path, place)
+    shop = days.shop(RULES, incremental=incremental)
+    built = [shop.build(key) for key in DAYS]
+    alone = {where: words for one in built for where, words in told(one).items()}
+    run = days.shop(RULES).check(tags={RANGE_START: day(1), RANGE_END: day(7)})
     together = told(run)
     assert together == alone
-    assert together["agreed", day(1)] == "All 3 columns are as expected."
-    assert together["agreed", day(3)].startswith("1 of 3 columns")
+    said = {where: words for where, (words, _) in together.items()}
+    assert said["agreed", day(1)] == "All 3 columns are as expected."
+    assert said["agreed", day(3)].startswith("1 of 3 columns")
     missing = "Column 'mail' is not in the table."
-    for name in ("mails", "given", "row"):
-        assert missing in together[name, day(3)]
-    assert together["columns", day(4)] == "The number of columns is 4, above the maximum of 3."
-    whole = {name: str(one.description) for (name, key), one in results(run).items() if key is None}
-    assert set(whole) == {"columns__dataset", "given__dataset", "unique__dataset"}
+    assert all(missing in said[name, day(3)] for name in ("mails", "given", "row"))
+    assert said["columns", day(4)] == "The number of columns is 4, above the maximum of 3."
+    whole = told_of_whole(run)
+    assert whole == told_of_whole(built[-1])
     clash = (
         "Column 'number' is of type bigint in partition '2024-03-01', but of type string in "
         "partition '2024-03-05': bring both to one type, and materialize one of them again."
     )
-    assert set(whole.values()) == {clash}
+    # What has nothing to do with that column is answered.
+    assert whole == {
+        "columns__dataset": clash,
+        "unique__dataset": clash,
+        "given__dataset": "3 of 14 rows (21.43 %) have no 'mail' (none allowed).",
+    }
+
+
+@pytest.mark.parametrize("place", ["spark", "files"])
+def test_states_of_days_that_did_not_fit_are_right_when_all_fit_again(
+    spark: SparkSession, tmp_path: Path, place: str
+) -> None:
+    days = Days(tmp_path, place)
+    rules = [
+        dq.RecordCountInRange(name="rows", max=100, scope="both", blocking=False),
+        dq.ColumnNotEmpty(name="given", columns="number", scope="both", blocking=False),
+        dq.ColumnUnique(name="unique", columns="number", scope="both", blocking=False),
+    ]
+    shop = days.shop(rules, incremental=True)
+    for number, values in enumerate(([1, 2], [3, 4], ["a", None, "b", None, "c"]), 1):
+        days.parts[day(number)] = {"number": values}
+        shop.build(day(number))
+    days.parts |= {day(1): {"number": ["d"]}, day(2): {"number": ["e"]}}
+    shop.build(day(1))
+    assert told_of_whole(shop.build(day(2))) == {
+        "rows__dataset": "The number of rows is 7, as expected (at most 100).",
+        "given__dataset": "2 of 7 rows (28.57 %) have no 'number' (none allowed).",
+        "unique__dataset": "0 of 5 values (0 %) of 'number' are not unique (none allowed).",
+    }
 
 
 def test_partitions_of_one_kind_are_looked_at_together(

@@ -73,6 +73,25 @@ def test_the_whole_dataset_is_judged_by_what_was_built_last(spark: SparkSession)
     )
 
 
+def test_a_partition_and_the_whole_need_not_agree(spark: SparkSession) -> None:
+    by_scope = {
+        "both": judged("said", dq.MetricSource(metadata="said"), scope="both"),
+        "whole": judged("last", dq.MetricSource(metadata="said"), scope="whole_dataset"),
+    }
+    shop = shop_of(spark, *by_scope.values(), dq.RecordCountInRange(name="rows", min=1))
+    for key in (day(3), day(1)):
+        shop.build(key)
+    run = shop.check(tags={"dq/partition": day(3)})
+    said = {where: str(one.description) for where, one in results(run).items()}
+    assert said["said", day(3)] == "Metric 'metadata:said' is 9, above the maximum of 5."
+    last = "Metric 'metadata:said' is 1, as expected (at most 5)."
+    assert (said["said__dataset", None], said["last", None]) == (last, last)
+    [observation] = run.get_asset_observation_events()
+    assert observation.asset_observation_data.asset_observation.description == (
+        "last: Metric 'metadata:said' is 9, above the maximum of 5."
+    )
+
+
 def test_several_partitions_at_once_need_to_agree(spark: SparkSession) -> None:
     shop = shop_of(
         spark,

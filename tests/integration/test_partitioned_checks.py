@@ -142,6 +142,22 @@ def test_what_was_never_built_is_not_read_and_not_judged(
     assert statuses(nothing) == {("rows", day(9)): "Empty"}
 
 
+def test_what_was_never_built_costs_no_other_check_its_result(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    shop = Shop(orders_asset(spark, AMOUNTS), RULES, io_manager=stored(tmp_path))
+    shop.build(day(1))
+    for tag in ("dagster/partition", PARTITION_TAG):
+        run = shop.check(tags={tag: day(9)})
+        assert run.success
+        assert statuses(run) == {
+            ("rows", day(9)): "Empty",
+            ("total", day(9)): "Empty",
+            ("total__dataset", None): "Ok",
+            ("largest", None): "Ok",
+        }
+
+
 def test_by_hand_any_rule_is_judged_on_one_partition(spark: SparkSession, tmp_path: Path) -> None:
     shop = Shop(orders_asset(spark, AMOUNTS), RULES, io_manager=stored(tmp_path))
     shop.build(day(1), day(3))
@@ -156,6 +172,15 @@ def test_by_hand_any_rule_is_judged_on_one_partition(spark: SparkSession, tmp_pa
     assert shop.rows("total")[-1] == (day(2), "SUCCEEDED")
     unknown = shop.check("largest", tags={PARTITION_TAG: "yesterday"})
     assert not unknown.success
+
+
+def test_by_hand_the_partitions_of_the_run_are_judged_as_well(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    shop = Shop(orders_asset(spark, AMOUNTS), RULES[:1], io_manager=stored(tmp_path))
+    shop.build(day(1))
+    run = shop.build(day(2), tags={PARTITION_TAG: day(1)})
+    assert statuses(run) == {("rows", day(2)): "Error", ("rows", day(1)): "Ok"}
 
 
 def test_by_hand_what_has_no_check_of_partitions_is_observed(

@@ -32,6 +32,8 @@ def outcome(status: Status, **fields: Any) -> dq.Outcome:
     [
         ({}, {}),
         ({"avg:a": ERROR, "avg:b": ERROR, "n": ERROR}, {}),
+        # What was an Error has no number here: a column that is not there.
+        ({"avg:a": OK, "avg:b": OK, "n": OK}, {"": "Ok"}),
         ({"avg:a": OK}, {"": "Error", "avg:a": "Ok"}),
         ({"avg:a": OK, "n": OK}, {"": "Ok", "avg:b": "Error"}),
     ],

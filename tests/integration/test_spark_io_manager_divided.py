@@ -161,9 +161,9 @@ def test_types_that_do_not_fit_are_told(spark: SparkSession, tmp_path: Path) -> 
         manager(tmp_path).load_partitions(ORDERS, None)
     # Each of them can still be looked at.
     divided = manager(tmp_path).load_divided(ORDERS, None)
-    assert str(divided.problem).startswith(told)
-    assert keys_of(divided.frame) == ["a"]
-    assert [kind.partitions for kind in divided.others] == [{"b"}]
+    assert str(divided.clashes["x"]).startswith(told)
+    assert (keys_of(divided.frame), divided.frame.columns) == (["a", "b"], [HIDDEN_KEY])
+    assert [kind.partitions for kind in divided.others] == [{"a"}, {"b"}]
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
