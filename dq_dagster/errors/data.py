@@ -22,6 +22,13 @@ class UnreadableData(DqError):
         return cls(f"{which} at '{place}': materialize it first.")
 
     @classmethod
+    def not_in_memory(cls, asset: str, partition: str) -> UnreadableData:
+        return cls(
+            f"Partition '{partition}' of asset '{asset}' can not be read: its IO manager keeps "
+            "values in memory, and only those that the run itself built."
+        )
+
+    @classmethod
     def no_partition_at_all(cls) -> UnreadableData:
         return cls("There is no partition to read: none has been materialized yet.")
 

@@ -12,7 +12,7 @@ from dq_dagster.errors import Unassignable, UnreadableData
 from dq_dagster.evaluation.reuse import Reuse
 from dq_dagster.integration.asked import Asked
 from dq_dagster.integration.asset_partitions import AssetPartitions
-from dq_dagster.integration.dagster_internals import holds_one_run_only
+from dq_dagster.integration.dagster_internals import asked_partitions, holds_one_run_only
 from dq_dagster.integration.partition_keys import partition_key_sql
 from dq_dagster.integration.readers import AssetIOManager, PartitionReader, Reader
 from dq_dagster.integration.recorded_states import RecordedStates
@@ -95,7 +95,11 @@ class PartitionedSource:
     def _of_this_run(self, asked: Asked) -> Portion:
         """What the run itself built and keeps in memory."""
         value = self.reader.read(self.context, self.asset.key)
-        built = list(value) if isinstance(value, Mapping) else list(asked.partitions)
+        own = asked_partitions(self.context) or asked.partitions
+        built = list(value) if isinstance(value, Mapping) else list(own)
+        for lost in asked.partitions:
+            if lost not in built:
+                raise UnreadableData.not_in_memory(self.asset.key.to_user_string(), lost)
         shown = ", ".join(f"'{name}'" for name in built[:3]) + (" and more" if built[3:] else "")
         note = f"Only this run's data was seen, which is kept in memory: {shown or 'all of it'}."
         portion = self._divided(asked.rules, asked.partitions, value, only=asked.partitions)

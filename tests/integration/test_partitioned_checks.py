@@ -221,6 +221,16 @@ def test_in_memory_the_dataset_is_what_the_run_built(spark: SparkSession) -> Non
     )
 
 
+def test_by_hand_what_is_not_in_memory_is_not_judged_as_empty(spark: SparkSession) -> None:
+    shop = Shop(orders_asset(spark, AMOUNTS), [dq.RecordCountInRange(name="rows", max=9)])
+    shop.build(day(1))
+    run = shop.build(day(2), tags={PARTITION_TAG: day(1)})
+    assert results(run)["rows", day(1)].description == (
+        f"Partition '{day(1)}' of asset 'orders' can not be read: its IO manager keeps values in "
+        "memory, and only those that the run itself built."
+    )
+
+
 def test_materialize_to_memory_with_one_instance(spark: SparkSession) -> None:
     asset = orders_asset(spark, AMOUNTS)
     checks = dq.build_asset_checks(dq.RuleSet(asset=asset, rules=RULES))
