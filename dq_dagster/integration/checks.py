@@ -13,6 +13,7 @@ from dq_dagster.integration.check_run import CheckRun
 from dq_dagster.integration.readers import reader_of
 from dq_dagster.integration.results import check_specs
 from dq_dagster.ruleset import RuleSet
+from dq_dagster.spark.java import use_packaged_java
 
 AnyAsset = dg.AssetsDefinition | dg.AssetSpec
 
@@ -29,6 +30,8 @@ def build_asset_checks(
     every = [rule_sets] if isinstance(rule_sets, RuleSet) else list(rule_sets)
     _require_one_per_asset(every)
     _refuse_what_is_not_built(every)
+    # Here already, because the assets of the same process may be the first to start Spark.
+    use_packaged_java()
     return [_checks_of(rule_set, assets) for rule_set in every if rule_set.enabled_rules]
 
 
