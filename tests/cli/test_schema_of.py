@@ -159,7 +159,7 @@ def locked(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def no_root() -> Iterator[None]:
+def no_root(locked: Path) -> Iterator[None]:
     """Root may read everything."""
     call("nowhere")  # Whatever is imported for it is there before this process may read less.
     before = os.geteuid()

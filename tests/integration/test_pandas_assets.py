@@ -96,7 +96,7 @@ def test_in_memory_times_of_two_partitions(spark: SparkSession) -> None:
     unique = "0 of {} values (0 %) of 'odd' are not unique (none allowed)."
     assert told["column_unique_odd", "2024-03-10"] == (True, unique.format(2))
     whole = [text for (name, key), (_, text) in told.items() if key is None and "unique" in name]
-    assert whole[0].startswith(unique.format(3))
+    assert str(whole[0]).startswith(unique.format(3))
 
 
 def test_a_partition_with_a_column_that_can_not_be_read(spark: SparkSession) -> None:
@@ -203,7 +203,7 @@ def _pandas() -> Any:
 
 
 def _key() -> Any:
-    return {}[CANARY]
+    return dict[str, int]()[CANARY]
 
 
 def _own() -> Any:
@@ -246,7 +246,7 @@ def test_what_an_io_manager_raises_is_told_without_its_text(spark: SparkSession)
 
     sets = [dq.RuleSet(asset="orders", rules=RULES), dq.RuleSet(asset="lines", rules=[rule])]
     checks = dq.build_asset_checks(sets, assets=[other, lines])
-    resources = {"leaky": Leaky(), "shelf": dg.InMemoryIOManager()}
+    resources = {"leaky": Leaky(), "shelf": dg.mem_io_manager}
     result = dg.materialize([other, lines, *checks], resources=resources, raise_on_error=False)
     found = descriptions(result)
     assert set(found) == {rule.name for rule in RULES} | {"known"}
