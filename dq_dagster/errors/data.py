@@ -49,6 +49,28 @@ class UnreadableData(DqError):
         )
 
     @classmethod
+    def in_partition(cls, reason: str, partition: str) -> UnreadableData:
+        return cls(f"In partition '{partition}': {reason}")
+
+    @classmethod
+    def column_twice(cls, column: str) -> UnreadableData:
+        return cls(f"The DataFrame has the column '{column}' twice: rename one of them.")
+
+    @classmethod
+    def not_stored(cls, asset: str, reason: str) -> UnreadableData:
+        return cls(f"Nothing of asset '{asset}' was written. {reason}")
+
+    @classmethod
+    def off_the_clock(cls, column: str, kind: str, zone: str) -> UnreadableData:
+        return cls(
+            f"Column '{column}' of the pandas type {kind} has times that do not exist in the "
+            f"session's time zone {zone}, whose clocks go forward over them: as a partition it "
+            "would have another type than the others. Give the column the zone that it is meant "
+            "in, for example by dt.tz_localize('UTC'), or let spark.sql.session.timeZone be that "
+            "zone."
+        )
+
+    @classmethod
     def nothing_built(cls, asset: str) -> UnreadableData:
         return cls(f"No partition of asset '{asset}' has been materialized yet.")
 

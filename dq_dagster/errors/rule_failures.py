@@ -88,6 +88,8 @@ class Misfit(RuleFailure):
 
     @classmethod
     def no_column(cls, column: str, known: Sequence[str]) -> Misfit:
+        if not known:
+            return cls(f"Column '{column}' is not in the table, which has no columns.")
         hint = did_you_mean(column, known)
         if not hint:
             shown = ", ".join(f"'{name}'" for name in known[:20])
@@ -126,6 +128,42 @@ class Misfit(RuleFailure):
     @classmethod
     def wrong_type(cls, what: str, column: str, actual: str, wanted: str) -> Misfit:
         return cls(f"{what} does not fit column '{column}' of type {actual}: it needs {wanted}.")
+
+    @classmethod
+    def no_spark_type(cls, column: str, kind: str, remedy: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind}, which Spark does not have: convert "
+            f"it {remedy}."
+        )
+
+    @classmethod
+    def mixed_types(cls, column: str, kind: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind}, and Spark has one type for a "
+            "column: bring its values to one."
+        )
+
+    @classmethod
+    def too_large(cls, column: str, kind: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind} and has values that Spark cannot "
+            "hold: whole numbers have 64 bits there, decimals 38 digits, times microseconds. "
+            "Convert them, for example to text."
+        )
+
+    @classmethod
+    def too_fine(cls, column: str, kind: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind} and has values that are finer than "
+            "Spark's microseconds: round them, for example by dt.floor('us')."
+        )
+
+    @classmethod
+    def no_unicode(cls, column: str, kind: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind} and has texts that are not valid "
+            "Unicode: decode them anew, with an encoding that fits or with errors='replace'."
+        )
 
     @classmethod
     def incomparable(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from dq_dagster.evaluation.html import html_of
 from dq_dagster.evaluation.reuse import KeptStates
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.status import Status
@@ -87,6 +88,9 @@ class Outcome:
     def ok(self) -> bool:
         """Neither a Warning nor an Error."""
         return self.status in {Status.OK, Status.EMPTY}
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def _with_filter(message: str, where: str | None) -> str:

@@ -54,16 +54,19 @@ class _UniquenessRule(RuleWithColumns):
             requirement.judge(unique, rows),
             f"{'About ' * self.approximate}{share(repeated, rows, noun)} of {listing(columns)} "
             f"{are(repeated)} not unique ({self._words()}).",
-            observed=unique,
-            bounds=requirement.given(),
-            expected=requirement.words(),
+            observed=repeated,
+            bounds={"max": 0} if self.threshold == ALL else requirement.given(),
+            expected=self._demanded(),
             rows=rows,
             failed_rows=repeated,
             details={"approximate": DISTINCT_ERROR} if self.approximate else {},
         )
 
+    def _demanded(self) -> str:
+        return "none allowed" if self.threshold == ALL else required(self.threshold).words()
+
     def _words(self) -> str:
-        words = "none allowed" if self.threshold == ALL else required(self.threshold).words()
+        words = self._demanded()
         return f"{words}; approximate, within {DISTINCT_ERROR:.1%}" if self.approximate else words
 
     def _leniency(self) -> str:
@@ -73,7 +76,7 @@ class _UniquenessRule(RuleWithColumns):
 class ColumnUnique(_UniquenessRule, ColumnRule):
     """The values of each column occur only once, up to ``threshold``.
 
-    Observed: the number of values that occur exactly once.
+    Observed: the number of values that occur more than once; each time they occur counts.
 
     Example::
 
@@ -99,7 +102,7 @@ class UniqueKey(_UniquenessRule):
     A row where all of them are empty is left out; otherwise an empty value is compared like any
     other.
 
-    Observed: the number of combinations that occur exactly once.
+    Observed: the number of combinations that occur more than once; each time they occur counts.
 
     Example::
 

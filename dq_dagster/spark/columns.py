@@ -11,6 +11,7 @@ from pyspark.sql import types as T
 from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.spark.quoting import identifier
 from dq_dagster.spark.surroundings import Surroundings
+from dq_dagster.spark.unreadable import reason_of
 from dq_dagster.sql.row_expression import columns_used
 
 NUMBERS = (T.NumericType, T.NullType)
@@ -67,7 +68,7 @@ class Table:
         """The column of that name, or the field of a struct column named by a dotted path."""
         if "${" in name:
             raise Misfit.substituted_name(name)
-        found = _field(self.schema, name)
+        found = _readable_field(self.schema, name)
         if found is not None:
             return ColumnRef(name, identifier(found.name), found.dataType)
         nested = self._nested(name)
@@ -85,7 +86,7 @@ class Table:
         Spark would look further, for a session variable or an alias of that name.
         """
         for name in names:
-            if _field(self.schema, name) is None:
+            if _readable_field(self.schema, name) is None:
                 raise self._missing(name)
 
     def _missing(self, name: str) -> RuleFailure:
@@ -97,12 +98,20 @@ class Table:
         kind: T.DataType = self.schema
         steps = []
         for part in path.split("."):
-            field = _field(kind, part) if isinstance(kind, T.StructType) else None
+            field = _readable_field(kind, part) if isinstance(kind, T.StructType) else None
             if field is None:
                 return None
             steps.append(identifier(field.name))
             kind = field.dataType
         return ColumnRef(path, ".".join(steps), kind)
+
+
+def _readable_field(schema: T.StructType, name: str) -> T.StructField | None:
+    found = _field(schema, name)
+    reason = None if found is None else reason_of(found)
+    if reason:
+        raise Misfit(reason)
+    return found
 
 
 def _field(schema: T.StructType, name: str) -> T.StructField | None:

@@ -277,9 +277,7 @@ def unique_key(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
 
 def _unique(rule: Rule, keys: Sequence[Any]) -> Verdict:
     once = sum(count == 1 for count in Counter(keys).values())
-    found = _counted(rule, len(keys) - once, len(keys))
-    observed = None if found.observed is None else once
-    return Verdict(found.status, observed, found.failed_rows, found.rows)
+    return _counted(rule, len(keys) - once, len(keys))
 
 
 @column_oracle("column_top_values_in_set", "column_most_frequent_in_set")
