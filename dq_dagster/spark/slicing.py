@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +124,16 @@ class Parts:
         ]
         rows = self.frame.where(" AND ".join(same) or "true")
         return Parts(rows, (UNDIVIDED,), {})
+
+    def without_rows(self) -> Parts:
+        """No rows at all, of the same columns; Spark reads nothing for it."""
+        return Parts(self.frame.where("false"), (UNDIVIDED,), {})
+
+    def lacks_any(self, found: Collection[Slice]) -> bool:
+        """Whether a partition that is judged, or the whole, is not among those that have rows."""
+        judged = [Slice(name) for name in self.partitions] if Cut(partitioned=True) in self.cuts else []
+        whole = [WHOLE] if UNDIVIDED in self.cuts else []
+        return any(part not in found for part in (*judged, *whole))
 
     def keys_of(self, cut: Cut) -> list[str]:
         """The columns that tell the parts of a cut apart."""
