@@ -19,6 +19,7 @@ from dq_dagster.integration.recorded_states import RecordedStates
 from dq_dagster.metrics.slices import NO_KEY
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.rules.rule import Rule
+from dq_dagster.spark.ansi import under_ansi
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.quoting import identifier, text
@@ -122,7 +123,7 @@ class PartitionedSource:
             return Divided.of_frames({keys[0]: value})
         if selective and self.asset.expression is None:
             return self._read_apart(self.asset.existing if keys is None else keys)
-        frame = as_spark(value)
+        frame = under_ansi(as_spark(value))
         key = f"coalesce({self.key_sql(frame, None)}, {text(NO_KEY)})"
         return Divided(frame.selectExpr("*", f"{key} AS {identifier(HIDDEN_KEY)}"))
 

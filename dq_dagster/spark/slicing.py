@@ -13,6 +13,7 @@ from dq_dagster.metrics.slices import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.spark.columns import COMPARABLE, Table
 from dq_dagster.spark.frames import HIDDEN_KEY
 from dq_dagster.spark.quoting import identifier, text
+from dq_dagster.sql.row_expression import columns_used
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -65,7 +66,12 @@ def partition_key(table: Table, partition_by: str) -> str:
     if partition_by == HIDDEN_KEY:
         return identifier(HIDDEN_KEY)
     known = {name.lower() for name in table.schema.names}
-    sql = table.column(partition_by).sql if partition_by.lower() in known else f"({partition_by})"
+    if partition_by.lower() in known:
+        sql = table.column(partition_by).sql
+    else:
+        if columns_used(partition_by):
+            table.require_ansi()
+        sql = f"({partition_by})"
     return f"coalesce(CAST({sql} AS STRING), {text(NO_KEY)})"
 
 

@@ -10,6 +10,7 @@ that it can be limited.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from dq_dagster.sql.keywords import BINARY
@@ -22,6 +23,11 @@ from dq_dagster.sql.tokens import Kind, Refused
 if TYPE_CHECKING:
     from dq_dagster.sql.cursor import Cursor
     from dq_dagster.sql.findings import Findings
+
+_COLLATION = re.compile(
+    r"(?:utf8_binary|utf8_lcase|unicode|[a-z]{2,3}(?:_[a-z]{4})?(?:_[a-z]{3})?)"
+    r"(?:_c[is])?(?:_a[is])?(?:_rtrim)?"
+)
 
 
 class Grammar:
@@ -95,6 +101,12 @@ class Grammar:
             self._cursor.expect_kind(Kind.STRING, "a string with the escape character")
         return height
 
+    def _collation(self) -> None:
+        """The name of a collation, such as UTF8_LCASE; behind a dot Spark would read on."""
+        if not _COLLATION.fullmatch(self._cursor.peek().key) or self._cursor.peek(1).key == ".":
+            self._cursor.fail("the name of a collation")
+        self._cursor.step()
+
     def value(self) -> int:
         """Operands joined by comparison, arithmetic and other operators between two values."""
         height = self._signed()
@@ -118,6 +130,8 @@ class Grammar:
                 # No map<k, v>: between brackets Spark reads its comma as the end of a value.
                 take_plain_type(cursor)
                 literal = False
+            elif cursor.take("collate"):
+                self._collation()
             elif not literal and cursor.take("."):
                 self._operands.field()
             elif not literal and cursor.take("["):
