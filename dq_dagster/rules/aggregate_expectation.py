@@ -25,9 +25,9 @@ class AggregateExpectation(Rule):
 
     Every column stands within an aggregate. ``where`` leaves rows out before anything is
     aggregated. Over no rows the condition is what SQL says: ``count(*) > 0`` is false; only an
-    unknown answer (NULL) is Empty there. NaN is never right by chance: Spark holds it for greater than every number, so an
-    expectation that holds although an aggregate is NaN is an Error, unless it speaks of NaN
-    itself (``isnan``, ``nanvl``).
+    unknown answer (NULL) is Empty there. NaN is never right by chance: Spark holds it for greater
+    than every number, so an expectation that holds although an aggregate is NaN is an Error, unless
+    it speaks of NaN itself (``isnan``, ``nanvl``).
 
     Observed: the value of the aggregate, or of each aggregate where there are several.
 

@@ -14,7 +14,15 @@ from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.lookback import Lookback
 from dq_dagster.judging.status import Status
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.rules.fields import FilterSql, Name, OnEmpty, QualityDimension, RunMode, Scope, Words
+from dq_dagster.rules.fields import (
+    FilterSql,
+    Name,
+    OnEmpty,
+    QualityDimension,
+    RunMode,
+    Scope,
+    Words,
+)
 from dq_dagster.rules.naming import check_name, derived_name
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.vocabulary import Vocabulary

@@ -137,7 +137,9 @@ class Parts:
 
     def lacks_any(self, found: Collection[Slice]) -> bool:
         """Whether a partition that is judged, or the whole, is not among those that have rows."""
-        judged = [Slice(name) for name in self.partitions] if Cut(partitioned=True) in self.cuts else []
+        judged = (
+            [Slice(name) for name in self.partitions] if Cut(partitioned=True) in self.cuts else []
+        )
         whole = [WHOLE] if UNDIVIDED in self.cuts else []
         return any(part not in found for part in (*judged, *whole))
 

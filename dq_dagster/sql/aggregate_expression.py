@@ -58,8 +58,10 @@ def filter_refusals(text: str) -> tuple[Refusal, ...]:
         return (Refusal.condition_in_filter(text),)
     if others or _findings(text).refusals:
         return (*others, Refusal.aggregate_in_filter())
-    rows = _with_calls(text, lambda call: f"(select {call.text} from {{table}})")
-    return (Refusal.aggregate_in_filter(f"select count(*) from {{table}} where {rows}"),)
+    # Nothing of this runs: it is shown to the author.
+    rows = _with_calls(text, lambda call: f"(select {call.text} from {{table}})")  # noqa: S608
+    query = f"select count(*) from {{table}} where {rows}"  # noqa: S608
+    return (Refusal.aggregate_in_filter(query),)
 
 
 def _with_calls(text: str, written: Callable[[AggregateCall], str]) -> str:

@@ -64,9 +64,8 @@ class Calls:
         name = self._cursor.step()
         if name.key in {"cast", "try_cast"}:
             return self._cast()
-        if name.key in AGGREGATES and self._findings.place is Place.DATASET:
-            height = self._aggregate(name)
-        elif self._counts_what_is_gathered(name):
+        is_aggregate = name.key in AGGREGATES and self._findings.place is Place.DATASET
+        if is_aggregate or self._counts_what_is_gathered(name):
             height = self._aggregate(name)
         elif name.key in ALLOWED:
             self._findings.functions.add(name.key)
@@ -169,7 +168,7 @@ class Calls:
 
     def _in_turn(self, needed: str, *others: str, or_commas: bool = False) -> int:
         """``overlay(a PLACING 'x' FROM 1 FOR 2)``: values with these words between them."""
-        cursor, value = self._cursor, self._grammar.value
+        cursor, value = self._cursor, self._grammar.value_within
         comma = (",",) if or_commas else ()
         heights = [value()]
         if not cursor.take(needed, *comma):
@@ -185,7 +184,7 @@ class Calls:
 
     def _trimmed(self) -> int:
         """``trim(BOTH 'x' FROM a)``, ``trim(LEADING FROM a)`` or ``trim('x' FROM a)``."""
-        cursor, value = self._cursor, self._grammar.value
+        cursor, value = self._cursor, self._grammar.value_within
         sided = cursor.take("both", "leading", "trailing")
         height = 0 if sided and cursor.at("from") else value()
         cursor.expect("from")

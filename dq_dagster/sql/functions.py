@@ -17,8 +17,8 @@ _STRING = """
     trim try_to_binary try_to_number try_validate_utf8 ucase unbase64 upper
 """
 _REGEX = """
-    ilike like regexp regexp_count regexp_extract regexp_extract_all regexp_instr regexp_like regexp_replace
-    regexp_substr rlike
+    ilike like regexp regexp_count regexp_extract regexp_extract_all regexp_instr regexp_like
+    regexp_replace regexp_substr rlike
 """
 _MATH = """
     abs acos acosh asin asinh atan atan2 atanh bin bround cbrt ceil ceiling conv cos cosh cot csc
@@ -37,11 +37,12 @@ _DATE_AND_TIME = """
     make_timestamp make_timestamp_ltz make_timestamp_ntz make_ym_interval minute month monthname
     months_between next_day now quarter second time_bucket time_diff time_from_micros
     time_from_millis time_from_seconds time_to_micros time_to_millis time_to_seconds time_trunc
-    timediff timestamp_micros timestamp_millis timestamp_nanos timestamp_seconds timestampadd timestampdiff to_date to_time to_timestamp
-    to_timestamp_ltz to_timestamp_ntz to_unix_timestamp to_utc_timestamp trunc try_make_interval
-    try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz try_to_date try_to_time
-    try_to_timestamp unix_date unix_micros unix_millis unix_nanos unix_seconds unix_timestamp weekday
-    weekofyear year
+    timediff timestamp_micros timestamp_millis timestamp_nanos timestamp_seconds timestampadd
+    timestampdiff to_date to_time to_timestamp to_timestamp_ltz to_timestamp_ntz
+    to_unix_timestamp to_utc_timestamp trunc try_make_interval try_make_timestamp
+    try_make_timestamp_ltz try_make_timestamp_ntz try_to_date try_to_time try_to_timestamp
+    unix_date unix_micros unix_millis unix_nanos unix_seconds unix_timestamp weekday weekofyear
+    year
 """
 _COLLECTION = """
     array array_append array_compact array_contains array_distinct array_except array_insert
@@ -51,9 +52,9 @@ _COLLECTION = """
     named_struct reverse size slice sort_array str_to_map struct try_element_at
 """
 _JSON_CSV_VARIANT = """
-    from_csv from_json get_json_object is_valid_variant is_variant_null json_array_length json_object_keys
-    parse_json schema_of_csv schema_of_json schema_of_variant to_csv to_json to_variant_object
-    try_parse_json try_variant_get variant_get
+    from_csv from_json get_json_object is_valid_variant is_variant_null json_array_length
+    json_object_keys parse_json schema_of_csv schema_of_json schema_of_variant to_csv to_json
+    to_variant_object try_parse_json try_variant_get variant_get
 """
 _URL = "parse_url try_parse_url try_url_decode url_decode url_encode"
 _VECTOR = """

@@ -11,6 +11,8 @@ that it can be limited.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dq_dagster.sql.keywords import BINARY
@@ -46,15 +48,25 @@ class Grammar:
 
     def expression(self) -> int:
         """Predicates joined by AND and OR."""
+        with self._deeper():
+            heights = [self._negated()]
+            while self._cursor.take("and", "or"):
+                heights.append(self._negated())
+        # Spark turns long chains of AND and of OR into balanced trees.
+        return bounded(max(heights) + len(heights).bit_length())
+
+    def value_within(self) -> int:
+        """A value between brackets, where words keep it from being a condition."""
+        with self._deeper():
+            return self.value()
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
         self._nesting += 1
         if self._nesting > MAX_NESTING:
             raise Refused(Refusal.too_deep(MAX_NESTING))
-        heights = [self._negated()]
-        while self._cursor.take("and", "or"):
-            heights.append(self._negated())
+        yield
         self._nesting -= 1
-        # Spark turns long chains of AND and of OR into balanced trees.
-        return bounded(max(heights) + len(heights).bit_length())
 
     def _negated(self) -> int:
         negations = 0

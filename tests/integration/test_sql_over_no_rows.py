@@ -21,9 +21,7 @@ def test_a_run_of_dagster_says_so(spark: SparkSession) -> None:
         dq.RuleSet(
             asset="orders",
             rules=[
-                dq.AggregateExpectation(
-                    name="there", expectation="count(*) > 0", blocking=False
-                ),
+                dq.AggregateExpectation(name="there", expectation="count(*) > 0", blocking=False),
                 dq.AggregateExpectation(name="unknown", expectation="sum(x) > 0"),
             ],
         )

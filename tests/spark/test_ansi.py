@@ -165,15 +165,13 @@ def test_what_raises_under_ansi_is_an_error(tables: dict[bool, DataFrame]) -> No
 
 
 @pytest.mark.parametrize("partitioned", [False, True])
-def test_all_else_gets_the_same_answers(
-    tables: dict[bool, DataFrame], partitioned: bool
-) -> None:
-    fields = {"partition_by": "concat(g, '')"} if partitioned else {}
+def test_all_else_gets_the_same_answers(tables: dict[bool, DataFrame], partitioned: bool) -> None:
+    key = "concat(g, '')" if partitioned else None
     rules = _named(CALM)
     if partitioned:
         rules = [{**rule, "scope": "both"} for rule in rules]
     found = {
-        ansi: dq.evaluate(table, rules, references={"other": table}, **fields)
+        ansi: dq.evaluate(table, rules, references={"other": table}, partition_by=key)
         for ansi, table in tables.items()
     }
     assert _said(found[False]) == _said(found[True])
@@ -182,7 +180,7 @@ def test_all_else_gets_the_same_answers(
     if not partitioned:
         by_name = {one.rule.name: one for one in found[False]}
         assert by_name["view"].observed == 9
-        assert by_name["python"].message == "3 rows, 1 beside them"
+        assert by_name["python"].message == "3 rows, 1 beside them."
         assert by_name["sum"].observed["l"] == 2 * BIG + 5
 
 
@@ -201,7 +199,7 @@ def test_the_session_stays_as_it_is(
     active = Session.getActiveSession()
     cached = session.range(3).selectExpr("id", "id AS l").cache()
     assert cached.count() == 3
-    rules = [
+    rules: list[dict[str, Any]] = [
         {"type": "agg_dq", "expectation": "sum(l) = 3"},
         {"type": "column_median_in_range", "columns": "id", "min": 0},
         {"type": "metric_in_range", "metric": {"sql": "sum(id)"}, "min": 0},
@@ -211,8 +209,10 @@ def test_the_session_stays_as_it_is(
     assert cached.storageLevel.useMemory
     cached.unpersist()
     assert (session.conf.getAll, [view.name for view in session.catalog.listTables()]) == before
-    assert Session.getActiveSession() is not None
-    assert Session.getActiveSession().conf.get(ANSI) == active.conf.get(ANSI)
+    now = Session.getActiveSession()
+    assert active is not None
+    assert now is not None
+    assert now.conf.get(ANSI) == active.conf.get(ANSI)
     # Others go on as before.
     assert table.selectExpr("sum(l) AS n").collect()[0]["n"] == 3
     assert table.selectExpr("count(cast(s as int)) AS n").collect()[0]["n"] == 1
@@ -247,7 +247,7 @@ def test_settings_that_change_are_followed(sessions: dict[bool, SparkSession]) -
 def test_files_are_found(sessions: dict[bool, SparkSession], tmp_path: Path) -> None:
     place = str(tmp_path / "t")
     sessions[True].range(10).selectExpr("id", "id % 2 AS p").write.partitionBy("p").parquet(place)
-    rules = [
+    rules: list[dict[str, Any]] = [
         {"type": "file_size_in_range", "min": 1, "scope": "both"},
         {"type": "agg_dq", "expectation": "sum(id) > 0", "scope": "both"},
     ]
@@ -260,7 +260,7 @@ def test_files_are_found(sessions: dict[bool, SparkSession], tmp_path: Path) -> 
 
 
 def test_states_of_another_setting_are_not_reused(tables: dict[bool, DataFrame]) -> None:
-    rules = [
+    rules: list[dict[str, Any]] = [
         {"type": "column_sum_in_range", "columns": "id", "min": 0, "scope": "whole_dataset"},
         {"type": "row_dq", "expectation": "id > 0", "scope": "whole_dataset"},
     ]
@@ -273,6 +273,7 @@ def test_states_of_another_setting_are_not_reused(tables: dict[bool, DataFrame])
         for other, earlier in kept.items():
             blocks: dict[str, Any] = {}
             for outcome in earlier:
+                assert outcome.states is not None
                 blocks |= outcome.states.blocks()
             again = dq.evaluate(table, rules, partition_by="g", reuse=Reuse(names, blocks))
             for outcome in again:

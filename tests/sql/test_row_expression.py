@@ -129,6 +129,12 @@ NESTED = {
     "aggregates": ("sum(", "id", ")"),
     "unknown functions": ("f(", "id", ")"),
     "units": ("dateadd(day, 1, ", "ts", ")"),
+    "trims": ("trim(", "name", " from name)"),
+    "positions": ("position(name in ", "name", ")"),
+    "parts": ("substring(", "name", " from 1 for 2)"),
+    "collations": ("", "name", " collate unicode"),
+    "gathered": ("size(collect_set(", "name", "))"),
+    "long intervals": ("interval 1 day", " 2 hours", " 2 hours"),
 }
 
 
