@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from dq_dagster.sql.findings import Findings
     from dq_dagster.sql.grammar import Grammar
 
-# Words that a value follows, and that may be columns where an operator does.
-_BEFORE_VALUES = frozenset({"case", "not"})
-
 
 class Operands:
     """Reads single operands; what stands between brackets goes back to the grammar."""
@@ -59,7 +56,8 @@ class Operands:
 
     def _no_value(self, token: Token) -> NoReturn:
         before = self._cursor.peek(-1)
-        if before.key in _BEFORE_VALUES and token.key in BINARY:
+        is_operator = token.key in BINARY
+        if before.key == "case" or (before.key == "not" and is_operator):
             # NOT = 1: not a slip in an operator, but a column of that name.
             raise Refused(Refusal.misplaced_keyword(before.text))
         self._cursor.fail("a value")

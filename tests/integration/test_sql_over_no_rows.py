@@ -19,10 +19,10 @@ def test_a_run_of_dagster_says_so(spark: SparkSession) -> None:
 
     checks = dq.build_asset_checks(
         dq.RuleSet(
-            asset="orders",
+            asset=orders,
             rules=[
                 dq.AggregateExpectation(name="there", expectation="count(*) > 0", blocking=False),
-                dq.AggregateExpectation(name="unknown", expectation="sum(x) > 0"),
+                dq.AggregateExpectation(name="unknown", expectation="sum(x) > 0", blocking=False),
             ],
         )
     )
