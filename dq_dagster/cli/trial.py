@@ -19,7 +19,7 @@ from dq_dagster.judging.status import Status
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.sources.yaml_files import load_rules
-from dq_dagster.sql.row_expression import refusals
+from dq_dagster.sql.aggregate_expression import filter_refusals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,7 +45,7 @@ class Source:
             raise BadInput("--format and --option describe files: they go with --data.")
         if self.path is not None:
             require_existing(self.path)
-        reasons = refusals(self.where) if self.where is not None else ()
+        reasons = filter_refusals(self.where) if self.where is not None else ()
         if reasons:
             raise BadInput(f"--where: {' '.join(refusal.reason for refusal in reasons)}")
 

@@ -72,6 +72,14 @@ class Unmeasurable(RuleFailure):
         )
 
     @classmethod
+    def not_ansi(cls) -> Unmeasurable:
+        return cls(
+            "The Spark session runs without ANSI, where sums wrap around and what cannot be cast "
+            "becomes NULL without a word, so that SQL may get a wrong answer: set "
+            "spark.sql.ansi.enabled to true for the session."
+        )
+
+    @classmethod
     def not_bracketed(cls, column: str) -> Unmeasurable:
         return cls(f"The median of '{column}' could not be found: the data changed meanwhile.")
 

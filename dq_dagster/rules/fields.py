@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from dq_dagster.sql.aggregate_expression import aggregate_refusals
+from dq_dagster.sql.aggregate_expression import aggregate_refusals, filter_refusals
 from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.row_expression import refusals
 
@@ -91,4 +91,5 @@ SetValue: TypeAlias = Annotated[
 ]
 SetValues: TypeAlias = Annotated[Sequence[SetValue], Field(min_length=1), AfterValidator(tuple)]
 RowSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(refusals))]
+FilterSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(filter_refusals))]
 AggregateSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(aggregate_refusals))]

@@ -14,7 +14,15 @@ from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.lookback import Lookback
 from dq_dagster.judging.status import Status
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.rules.fields import Name, OnEmpty, QualityDimension, RowSql, RunMode, Scope, Words
+from dq_dagster.rules.fields import (
+    FilterSql,
+    Name,
+    OnEmpty,
+    QualityDimension,
+    RunMode,
+    Scope,
+    Words,
+)
 from dq_dagster.rules.naming import check_name, derived_name
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.vocabulary import Vocabulary
@@ -41,7 +49,7 @@ class Rule(BaseModel):
     """Whether an Error fails the build and stops what is downstream."""
     scope: Scope = "partitions"
     """What is judged on a partitioned asset: each partition, the whole dataset, or both."""
-    where: RowSql | None = None
+    where: FilterSql | None = None
     """A row filter in SQL, applied before anything else."""
     dimensions: Words = ()
     """Columns to break the result down by, each on its own."""

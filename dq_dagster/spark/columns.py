@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from pyspark.sql import types as T
 
-from dq_dagster.errors import Misfit, RuleFailure
+from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.spark.quoting import identifier
 from dq_dagster.spark.surroundings import Surroundings
 from dq_dagster.spark.unreadable import reason_of
@@ -63,6 +63,8 @@ class Table:
     usual_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Why columns, by their names in lower case, are there in parts of the data only.
     clashes: Mapping[str, RuleFailure] = field(default_factory=dict)
+    # Whether Spark computes under ANSI; SQL from users is not answered otherwise.
+    is_ansi: bool = True
 
     def column(self, name: str) -> ColumnRef:
         """The column of that name, or the field of a struct column named by a dotted path."""
@@ -81,13 +83,19 @@ class Table:
         self.require_columns(columns_used(sql))
 
     def require_columns(self, names: Sequence[str]) -> None:
-        """Refuses columns which are not there.
+        """Refuses columns of SQL from users which are not there, and all such SQL without ANSI.
 
         Spark would look further, for a session variable or an alias of that name.
         """
+        self.require_ansi()
         for name in names:
             if _readable_field(self.schema, name) is None:
                 raise self._missing(name)
+
+    def require_ansi(self) -> None:
+        """Refuses SQL from users where Spark would compute it without ANSI."""
+        if not self.is_ansi:
+            raise Unmeasurable.not_ansi()
 
     def _missing(self, name: str) -> RuleFailure:
         outermost = name.split(".", maxsplit=1)[0]

@@ -90,6 +90,7 @@ def _(condition: NotValid, table: Table) -> str:
 
 @predicate.register
 def _(condition: ValueSql, table: Table) -> str:
+    table.require_ansi()
     column = table.column(condition.column)
     fits = column.type_name.partition("(")[0] in condition.types
     if condition.types and not fits and not isinstance(column.kind, T.NullType):

@@ -57,7 +57,11 @@ def read_table(session: SparkSession, name: str) -> DataFrame:
 
 
 def rows_where(frame: DataFrame, condition: str) -> DataFrame:
-    return _told(lambda: frame.where(condition), f"'{condition}' can not be used as a row filter")
+    # Here: what can be said of files before needs no Spark.
+    from dq_dagster.spark.ansi import under_ansi
+
+    rows = under_ansi(frame)
+    return _told(lambda: rows.where(condition), f"'{condition}' can not be used as a row filter")
 
 
 def format_of(path: str) -> str | None:
