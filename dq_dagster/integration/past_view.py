@@ -90,8 +90,8 @@ def _when(point: Mapping[str, Any], *, partitions: bool) -> str:
 
 def _pictures(outcome: Outcome, *, most: int) -> list[bytes]:
     alone = {"status": outcome.status, "observed": outcome.observed}
-    judged = list(_judged(outcome.details).items())[:most]
     try:
+        judged = list(_judged(outcome.details).items())[:most]
         drawn = [
             _drawn(name, {**alone, **one}, partition=outcome.partition) for name, one in judged
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dagster as dg
@@ -75,18 +75,36 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any
 def check_result(
     outcome: Outcome, name: str, recording: Recording, *, chart: str = ""
 ) -> dg.AssetCheckResult:
-    """The result with all there is to tell; if that can not be told, the bare verdict."""
-    try:
-        entries = _entries(outcome, recording, chart)
-        return _result(outcome, name, recording, entries, outcome.message)
-    except Exception as error:
-        # One rule's details must not cost all rules their results.
-        kind = type(error).__name__
-        recording.context.log.warning(
-            "The details of check '%s' could not be recorded.", name, exc_info=True
-        )
-        told = f"{_shortened(outcome.message)} Its details could not be recorded ({kind})."
-        return _result(outcome, name, recording, metadata.least_of(outcome), told)
+    """The result with all there is to tell; if that cannot be told, at least its numbers."""
+    message = outcome.message
+    for entries_of in (_all_entries, _entries_without_tables, _numbers):
+        try:
+            entries = entries_of(outcome, recording, chart)
+            return _result(outcome, name, recording, entries, message)
+        except Exception as error:
+            # One rule's details must not cost all rules their results, nor later ones their past.
+            if message == outcome.message:
+                message = f"{_shortened(message)} {_unrecorded(error)}"
+            recording.context.log.warning(
+                "The details of check '%s' could not be recorded.", name, exc_info=True
+            )
+    return _result(outcome, name, recording, metadata.least_of(outcome), message)
+
+
+def _unrecorded(error: Exception) -> str:
+    return f"Its details could not be recorded ({type(error).__name__})."
+
+
+def _all_entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+    return metadata.of_outcome(outcome, **_origin(outcome, recording), chart=chart)
+
+
+def _entries_without_tables(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+    return metadata.of_outcome(replace(outcome, details={}), **_origin(outcome, recording))
+
+
+def _numbers(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+    return metadata.numbers_of(outcome, **_origin(outcome, recording))
 
 
 def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.AssetObservation:
@@ -100,17 +118,16 @@ def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.As
     )
 
 
-def _entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+def _origin(outcome: Outcome, recording: Recording) -> dict[str, Any]:
+    """What the numbers of an outcome are of, and the states behind them."""
     partition, history = outcome.partition, recording.history
     time = None if partition is None else history.time_of(partition)
-    return metadata.of_outcome(
-        outcome,
-        data=history.data_of(partition),
-        time=time,
-        series="" if time is None else history.series_of(str(partition)),
-        states=history.states_of(outcome),
-        chart=chart,
-    )
+    return {
+        "data": history.data_of(partition),
+        "time": time,
+        "series": "" if time is None else history.series_of(str(partition)),
+        "states": history.states_of(outcome),
+    }
 
 
 def _result(
