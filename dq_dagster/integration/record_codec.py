@@ -20,8 +20,8 @@ GROUPS = "dq/groups"
 # What single numbers were judged, where that is not the status of the evaluation.
 STATUSES = "dq/statuses"
 GROUP_STATUSES = "dq/group_statuses"
-# What the verdict is about, where that is not the first of the metrics: places among these, and of
-# what is no metric, key and value.
+# What the verdict is about, where that is not the first of the metrics: places among these in
+# alphabetical order, which Dagster brings them into, and of what is no metric, key and value.
 OBSERVED_METRICS = "dq/observed_metrics"
 
 _MOST_BYTES_OF_GROUPS = 6_000
@@ -79,7 +79,7 @@ def only(keys: Collection[str], entries: Mapping[str, Any]) -> dict[str, Any]:
     metrics = {key: one for key, one in every.items() if key in keys}
     if OBSERVED_METRICS not in entries:
         return {**entries, METRICS: metrics}
-    names, places = list(every), {key: place for place, key in enumerate(metrics)}
+    names, places = sorted(every), {key: place for place, key in enumerate(sorted(metrics))}
     observed = [
         places[names[one]] if isinstance(one, int) else one
         for one in entries[OBSERVED_METRICS]
@@ -109,16 +109,17 @@ def _groups(dimensions: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[s
 
 def _observed(outcome: Outcome) -> list[Any]:
     """Places among the metrics, keys with values of others; nothing where it is the first one."""
-    if list(outcome.observed_metrics) == list(outcome.metrics)[:1]:
+    names = sorted(outcome.metrics)
+    if list(outcome.observed_metrics) == names[:1]:
         return []
-    places = {key: place for place, key in enumerate(outcome.metrics)}
+    places = {key: place for place, key in enumerate(names)}
     return [
         places.get(key, [key, encode(value)]) for key, value in outcome.observed_metrics.items()
     ]
 
 
 def _read_observed(entries: Mapping[str, Any]) -> dict[str, Any]:
-    every = list(_mapping(entries.get(METRICS)).items())
+    every = sorted(_mapping(entries.get(METRICS)).items(), key=lambda item: str(item[0]))
     written = entries.get(OBSERVED_METRICS)
     if not isinstance(written, list | tuple) or not written:
         return decoded(dict(every[:1]))

@@ -61,15 +61,14 @@ def _unknown(key: dg.AssetCheckKey, known: Iterable[dg.AssetCheckKey]) -> NotOnR
 
 
 def _observed(records: Iterable[Recorded]) -> tuple[str, ...]:
-    """What was judged, as far as it ever was a number."""
-    return tuple(
-        dict.fromkeys(
-            key
-            for record in records
-            for key in record.observed
-            if number_of(record.metrics.get(key)) is not None
-        )
-    )
+    """What was judged, as far as it ever was a number, in alphabetical order."""
+    found = {
+        key
+        for record in records
+        for key in record.observed
+        if number_of(record.metrics.get(key)) is not None
+    }
+    return tuple(sorted(found))
 
 
 def _by_partition(evaluations: Iterable[AssetCheckEvaluation], name: str) -> dict[str, str]:
