@@ -21,7 +21,7 @@ from dq_dagster.integration.history import EventLogHistory
 from dq_dagster.integration.other_assets import asset_key as key_of
 from dq_dagster.integration.other_assets import other_assets
 from dq_dagster.integration.past_view import charts_of
-from dq_dagster.judging.status import Status
+from dq_dagster.judging.status import BADNESS, Status
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import dataset_check_name
 
@@ -44,10 +44,15 @@ class Recording:
 
 
 def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any]:
-    """A result for each outcome; for partitioned assets an output a check, once all are there."""
+    """A result for each outcome; for partitioned assets an output a check, once all are there.
+
+    The worst come first: Dagster stores results one by one, and a run that is cancelled meanwhile
+    keeps those that it got to.
+    """
     outputs: dict[str, None] = {}
-    charts = charts_of(outcomes)
-    for place, outcome in enumerate(outcomes):
+    worst_first = sorted(outcomes, key=lambda outcome: -BADNESS[outcome.status])
+    charts = charts_of(worst_first)
+    for place, outcome in enumerate(worst_first):
         if not recording.asked.has_check(outcome.rule, outcome.partition):
             yield _observation(outcome, recording, chart=charts.get(place, ""))
             continue
