@@ -206,6 +206,14 @@ class Misfit(RuleFailure):
         return cls(f"Metric '{metric}' is neither a number, a text nor a time, but of type {kind}.")
 
     @classmethod
+    def withheld(cls, metric: str) -> Misfit:
+        return cls(
+            f"The value of '{metric}' is not kept on record: it is a text that a row holds, or a "
+            "very long one. Measure it now (auto_compute: true), or let an SQL metric say what is "
+            "to be recorded, such as {sql: max(country)}."
+        )
+
+    @classmethod
     def query_shape(cls, metric: str, found: str) -> Misfit:
         return cls(f"The query of metric '{metric}' must give one row, and it gives {found}.")
 

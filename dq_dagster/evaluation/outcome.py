@@ -28,12 +28,13 @@ class Outcome:
     rows: int | None = None
     failed_rows: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    metrics: Mapping[str, int | float] = field(default_factory=dict)
+    # The measured values by metric key, None where there was nothing to measure.
+    metrics: Mapping[str, Any] = field(default_factory=dict)
     partition: str | None = None
-    # The same numbers by dimension and group (see history.group_key), the largest groups first.
-    group_metrics: Mapping[str, Mapping[str, Mapping[str, int | float]]] = field(
-        default_factory=dict
-    )
+    # The same by dimension and group (see history.group_key), the largest groups first.
+    group_metrics: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    # What the verdict is about: values of metrics by their keys, or numbers made of several.
+    observed_metrics: Mapping[str, Any] = field(default_factory=dict)
     # What single metrics were judged, where that may not be the status of all; by metric key, and
     # by dimension, group and metric key.
     statuses: Mapping[str, Status] = field(default_factory=dict)
@@ -50,7 +51,8 @@ class Outcome:
         judgement: Judgement,
         *,
         partition: str | None = None,
-        metrics: Mapping[str, int | float] | None = None,
+        metrics: Mapping[str, Any] | None = None,
+        observed_metrics: Mapping[str, Any] | None = None,
     ) -> Self:
         outcome = cls(
             rule=rule,
@@ -63,6 +65,7 @@ class Outcome:
             failed_rows=judgement.failed_rows,
             details=judgement.details,
             metrics=metrics or {},
+            observed_metrics=observed_metrics or {},
             partition=partition,
             statuses=rule.statuses(judgement),
         )

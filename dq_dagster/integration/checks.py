@@ -10,6 +10,7 @@ import dagster as dg
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.integration.asset_partitions import declared_partitions
 from dq_dagster.integration.check_run import CheckRun
+from dq_dagster.integration.progress import with_progress
 from dq_dagster.integration.readers import reader_of
 from dq_dagster.integration.results import check_specs
 from dq_dagster.ruleset import RuleSet
@@ -75,7 +76,7 @@ def _checks_of(rule_set: RuleSet, assets: Sequence[Any]) -> dg.AssetChecksDefini
     def checks(context: dg.AssetCheckExecutionContext) -> Iterator[Any]:
         run = CheckRun(context, rule_set, reader, knows_partitions=partitions_def is not None)
         # All results are made before the first is given away: none may be left without.
-        yield from list(run.events())
+        yield from with_progress(list(run.events()), run.name, context.log)
         run.require_partitions()
 
     return checks

@@ -49,6 +49,13 @@ class AggregateExpectation(Rule):
     def metrics(self) -> tuple[Metric, ...]:
         return (self._answer, *self._parts.values(), self._rows)
 
+    def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
+        # The answer is what the verdict says.
+        return (*self._parts.values(), self._rows)
+
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        return dict.fromkeys(metric.key for metric in self._parts.values())
+
     def judge(self, evidence: Evidence) -> Judgement:
         answer: bool | None = evidence[self._answer]
         rows = evidence[self._rows]

@@ -27,6 +27,8 @@ class _EmptinessRule(ColumnRule):
     quality_dimension: QualityDimension = "completeness"
     """Which quality the rule speaks of."""
 
+    observes_first_metric = True
+
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self._empties(column), self.rows)
 

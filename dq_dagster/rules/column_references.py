@@ -45,6 +45,8 @@ class ColumnValuesInReference(RuleWithColumns):
     """How many values may be missing there (``soft_max``, ``max``) or must exist there
     (``soft_min``, ``min``); ``all``: every value must exist."""
 
+    observes_first_metric = True
+
     @model_validator(mode="after")
     def _columns_pair_up(self) -> Self:
         here, there = len(self.columns), len(self._there)

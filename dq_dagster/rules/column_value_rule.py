@@ -22,6 +22,8 @@ class ColumnThresholdRule(ColumnRule):
     """How many values may break the rule (``soft_max``, ``max``) or must keep it (``soft_min``,
     ``min``); ``all``: every value must keep it."""
 
+    observes_first_metric = True
+
     @abstractmethod
     def bad_value(self, column: str) -> Condition:
         """True for a row whose value breaks the rule."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from dq_dagster.judging.comparison import in_zone, is_nan
 from dq_dagster.judging.evidence import Evidence
@@ -62,6 +63,10 @@ class CompareMetrics(MetricRule):
 
     def metrics(self) -> tuple[Metric, ...]:
         return (self.measured(), self._other())
+
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        # Both are metrics; a judgement calls them by names that may be the same.
+        return dict.fromkeys(metric.key for metric in self.metrics())
 
     def judge(self, evidence: Evidence) -> Judgement:
         values = [in_zone(evidence[metric], evidence.zone) for metric in self.metrics()]

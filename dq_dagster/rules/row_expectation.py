@@ -38,6 +38,7 @@ class RowExpectation(Rule):
     """The failing rows tolerated: a share such as 0.01, a number such as 3, or bounds."""
 
     named_after: ClassVar[tuple[str, ...]] = ("expectation",)
+    observes_first_metric = True
 
     def metrics(self) -> tuple[Metric, ...]:
         return (self._breaking, self._rows)

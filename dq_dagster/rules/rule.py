@@ -13,7 +13,7 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.lookback import Lookback
 from dq_dagster.judging.status import Status
-from dq_dagster.metrics.metric import Metric
+from dq_dagster.metrics.metric import Metric, named_key
 from dq_dagster.rules.fields import (
     FilterSql,
     Name,
@@ -68,6 +68,9 @@ class Rule(BaseModel):
     named_after: ClassVar[tuple[str, ...]] = ()
     # Whether the rule looks at rows, so that a filter and a breakdown by group mean something.
     looks_at_rows: ClassVar[bool] = True
+    # Whether what it observes is the value of the first of its metrics (of each column's, where
+    # columns are judged); else it is made of several, and has a key of its own on record.
+    observes_first_metric: ClassVar[bool] = False
 
     # Hidden from type checkers, so that they see the fields as arguments.
     if not TYPE_CHECKING:
@@ -136,6 +139,30 @@ class Rule(BaseModel):
     @abstractmethod
     def judge(self, evidence: Evidence) -> Judgement:
         """The verdict on what was measured."""
+
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        """What a judgement observed by key, so that the record says what was judged."""
+        if isinstance(judgement.observed, Mapping):
+            return {self.observed_key(str(k)): one for k, one in judgement.observed.items()}
+        return {self.observed_key(): judgement.observed}
+
+    def observed_key(self, label: str = "") -> str:
+        """The key of the metric that is observed; a name of its own for what is made of several.
+
+        ``label`` is the column, or the name under which a judgement holds the value.
+        """
+        if self.observes_first_metric:
+            for metric in self.metrics_of(label)[:1]:
+                return metric.key
+        return named_key(f"observed:{label}" if label else "observed", self.where)
+
+    def metrics_of(self, label: str) -> tuple[Metric, ...]:
+        """Those that a value of that label is judged by."""
+        return self.metrics()
+
+    def records_text(self, metric: Metric) -> bool:
+        """Whether a text goes on record as the value of a metric: not if it is one of a row."""
+        return False
 
     def statuses(self, judgement: Judgement) -> Mapping[str, Status]:
         """The verdicts on single metrics by key, where a judgement is made of several."""
