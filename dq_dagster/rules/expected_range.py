@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Self
 
@@ -85,7 +86,9 @@ def _in_order(lower: Any, upper: Any) -> bool:
     """Texts that are times are ordered as times: those of different zones are not as texts."""
     early, late = _moment(lower), _moment(upper)
     if early is None or late is None:
-        return bool(lower <= aligned(upper, lower))
+        # As decimals: a float would give way to the digits of the other bound.
+        exact = Decimal(repr(lower)) if isinstance(lower, float) else lower
+        return bool(exact <= aligned(upper, exact))
     if (early.tzinfo is None) != (late.tzinfo is None):
         # Which comes first depends on the session's zone, which is not known yet.
         return True

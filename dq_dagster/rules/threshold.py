@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag, model_validator
@@ -90,7 +91,7 @@ def _requirement_form(value: Any) -> str:
 
 def _from_number(threshold: Any) -> Any:
     """``0.01`` stands for a share of the rows, ``3`` for a number of rows."""
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float | Decimal):
         return threshold
     kind = "count" if isinstance(threshold, int) else "proportion"
     return {"type": kind, "max": threshold}

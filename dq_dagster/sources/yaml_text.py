@@ -10,10 +10,12 @@ from typing import Any
 import yaml
 
 from dq_dagster.errors import DeclarationError, Problem
+from dq_dagster.sources.yaml_numbers import number, refuse_lost_fraction
 
 LARGEST_FILE = 1_048_576
 _MOST_NODES = 100_000
 _DEEPEST = 50
+_LONGEST_SHOWN = 60
 SCALARS = {
     "tag:yaml.org,2002:null": re.compile(r"^(?:~|null|Null|NULL|)$"),
     "tag:yaml.org,2002:bool": re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"),
@@ -48,8 +50,22 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012 (PyYAML's own convention)
 
 
+def _number(loader: Any, node: yaml.ScalarNode) -> Any:
+    if not SCALARS[node.tag].match(node.value):
+        # Written with a tag of its own, such as !!int 0x1F.
+        raise ValueError("write a number in digits")
+    return number(node.value)
+
+
+def _moment(loader: Any, node: yaml.ScalarNode) -> Any:
+    refuse_lost_fraction(node.value)
+    return loader.construct_yaml_timestamp(node)
+
+
 for _tag, _pattern in SCALARS.items():
     _Loader.add_implicit_resolver(_tag, _pattern, None)
+for _kind, _constructor in {"int": _number, "float": _number, "timestamp": _moment}.items():
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _constructor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +161,8 @@ def _build(node: yaml.Node, name: str, loader: Any) -> Any:
     try:
         return loader.construct_object(node)
     except ValueError as error:
-        raise _problem(name, _line(node), f"'{node.value}' is not valid: {error}.") from None
+        shown = node.value if len(node.value) <= _LONGEST_SHOWN else f"{node.value[:40]}…"
+        raise _problem(name, _line(node), f"'{shown}' is not valid: {error}.") from None
 
 
 def _build_mapping(node: yaml.MappingNode, name: str, loader: Any) -> Located:

@@ -13,7 +13,7 @@ from pyspark.sql import types as T
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.comparison import parse_day, parse_moment
 from dq_dagster.metrics.constant import Constant, Scalar
-from dq_dagster.metrics.single import rounded
+from dq_dagster.metrics.single import nearest_float, rounded
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark import quoting
 from dq_dagster.spark.columns import FLOATS, ColumnRef
@@ -83,10 +83,8 @@ def _snapped(value: Decimal, scale: int, rounding: str) -> Decimal | None:
 
 
 def _float_member(column: ColumnRef, value: Scalar) -> str | None:
-    try:
-        return _float_literal(column, float(value))  # type: ignore[arg-type]
-    except OverflowError:
-        return None
+    nearest = nearest_float(value)  # type: ignore[arg-type]
+    return None if nearest is None else _float_literal(column, nearest)
 
 
 def _exact_member(value: Scalar, kind: T.NumericType) -> str | None:
@@ -145,12 +143,12 @@ def _exact(value: Scalar) -> Decimal:
 
 def _as_float(value: Scalar, sign: Literal["<", ">"]) -> float:
     """The nearest double. A number beyond all doubles keeps its place in a comparison."""
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        positive = value > 0  # type: ignore[operator]
-        beyond_largest = math.inf if (sign == "<") == positive else sys.float_info.max
-        return beyond_largest if positive else -beyond_largest
+    nearest = nearest_float(value)  # type: ignore[arg-type]
+    if nearest is not None:
+        return nearest
+    positive = value > 0  # type: ignore[operator]
+    beyond_largest = math.inf if (sign == "<") == positive else sys.float_info.max
+    return beyond_largest if positive else -beyond_largest
 
 
 def _decimal(value: Decimal, kind: T.NumericType) -> str:
