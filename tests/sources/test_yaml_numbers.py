@@ -98,7 +98,7 @@ rules:
   - {type: column_values_in_set, name: not_infinity, columns: [f], values: [1e400]}
   - {type: column_values_in_range, name: below_all, columns: [f], min: -1e400}
   - {type: metric_in_range, name: metric, metric: "column_max:d", max: 12345678901234567890.5}
-  - {type: metric_in_set, name: metric_set, metric: "column_max:d", values: [12345678901234567890.5]}
+  - {type: metric_in_set, name: in_set, metric: "column_max:d", values: [12345678901234567890.5]}
 """
 
 
@@ -129,7 +129,7 @@ def test_decimals_are_judged_by_every_digit(spark: SparkSession, tmp_path: Path,
         "not_infinity": ("Error", 2),
         "below_all": ("Ok", 0),
         "metric": ("Error", None),
-        "metric_set": ("Error", None),
+        "in_set": ("Error", None),
     }
 
 
