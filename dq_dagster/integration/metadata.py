@@ -39,6 +39,8 @@ GROUPS = "dq/groups"
 # What single numbers were judged, where that is not the status of the evaluation.
 STATUSES = "dq/statuses"
 GROUP_STATUSES = "dq/group_statuses"
+# What its author called the rule, where that is no name for a check.
+RULE = "dq/rule"
 RULE_TYPE = "dq/type"
 ERROR = "dq/error"
 QUALITY_DIMENSION = "dq/quality_dimension"

@@ -13,6 +13,9 @@ from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.sources.yaml_numbers import number, refuse_lost_fraction
 
 LARGEST_FILE = 1_048_576
+# Keys that begin so are there to hold anchors.
+ANCHORS = "x-"
+_MERGE = "<<"
 _MOST_NODES = 100_000
 _DEEPEST = 50
 _LONGEST_SHOWN = 60
@@ -168,15 +171,38 @@ def _build(node: yaml.Node, name: str, loader: Any) -> Any:
 def _build_mapping(node: yaml.MappingNode, name: str, loader: Any) -> Located:
     data: dict[str, Any] = {}
     lines: dict[str, int] = {}
+    inherited: list[Located] = []
     for key_node, value_node in node.value:
         key = key_node.value
         if not isinstance(key, str):
             raise _problem(name, _line(key_node), "a key must be a plain word.")
-        if key in data:
+        if key in data or (inherited and _is_merge(key_node)):
             raise _problem(name, _line(key_node), f"'{key}' stands here twice.")
+        if _is_merge(key_node):
+            inherited = _inherited(key_node, value_node, name, loader)
+            continue
         data[key] = _build(value_node, name, loader)
         lines[key] = _line(key_node)
+    # What stands here comes before what is inherited, and that in the order of the list.
+    for one in inherited:
+        data = {**one.data, **data}
+        lines = {**one.lines, **lines}
     return Located(data, _line(node), lines)
+
+
+def _is_merge(key: yaml.Node) -> bool:
+    """Whether a key is YAML's sign to take over the keys of another mapping; a text is not."""
+    return isinstance(key, yaml.ScalarNode) and key.value == _MERGE and not key.style
+
+
+def _inherited(key: yaml.Node, value: yaml.Node, name: str, loader: Any) -> list[Located]:
+    many: list[Any] = value.value if isinstance(value, yaml.SequenceNode) else [value]
+    if not many or not all(isinstance(one, yaml.MappingNode) for one in many):
+        message = (
+            f"'{_MERGE}' takes over fields: give it a mapping such as *name, or a list of them."
+        )
+        raise _problem(name, _line(key), message)
+    return [_build_mapping(one, name, loader) for one in many]
 
 
 def _line(node: yaml.Node) -> int:

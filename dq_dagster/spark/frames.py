@@ -25,11 +25,19 @@ def as_spark(data: Any) -> DataFrame:
     if _is_pandas(data):
         return _from_pandas(data)
     if isinstance(data, Mapping):
+        for part in data.values():
+            if not _is_table(part):
+                raise UnreadableData.no_table(f"a dict with a value of type {_type_of(part)}")
         return union([as_spark(part) for part in data.values()])
-    raise UnreadableData(
-        f"A Spark or pandas DataFrame is needed, not {type(data).__module__}."
-        f"{type(data).__qualname__}. Let the asset return one, or give the rule set a reader."
-    )
+    raise UnreadableData.no_table(_type_of(data))
+
+
+def _is_table(data: Any) -> bool:
+    return _is_spark(data) or _is_pandas(data) or isinstance(data, Mapping)
+
+
+def _type_of(data: Any) -> str:
+    return f"{type(data).__module__}.{type(data).__qualname__}"
 
 
 def _is_spark(data: Any) -> bool:
