@@ -7,7 +7,6 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -42,13 +41,6 @@ class DeclaredReader(BaseModel):
         return self
 
 
-def _no_text(reader: Any) -> Any:
-    if isinstance(reader, str):
-        # A ValueError, which pydantic tells with the field's name.
-        raise ValueError(f"write {{table: {reader}}} or {{files: {reader}}}")  # noqa: TRY004
-    return reader
-
-
 def _form(reader: Any) -> str:
     return "DeclaredReader" if isinstance(reader, Mapping | DeclaredReader) else "reader"
 
@@ -56,5 +48,4 @@ def _form(reader: Any) -> str:
 AnyReader: TypeAlias = Annotated[
     Annotated[DeclaredReader, Tag("DeclaredReader")] | Annotated[Any, Tag("reader")],
     Discriminator(_form),
-    BeforeValidator(_no_text),
 ]

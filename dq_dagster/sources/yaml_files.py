@@ -114,6 +114,9 @@ def _load(declared: Located, name: str, problems: list[Problem]) -> list[RuleSet
     # Each check once: what else is wrong is to be found as well.
     first = {rule.check_name: rule for rule in reversed(rules)}
     by_name = {rule.name: home for rule, home in zip(rules, homes, strict=True)}
+    if isinstance(reader := declared.data.get("reader"), str):
+        message = f"field 'reader': write {{table: {reader}}} or {{files: {reader}}}."
+        found.append(Problem(message, place=f"{name}:{declared.lines['reader']}"))
     settings = {key: plain(declared.data[key]) for key in _FIELDS[2:] if key in declared.data}
     rule_set = None
     try:
