@@ -29,6 +29,17 @@ class UnreadableData(DqError):
         )
 
     @classmethod
+    def no_table(cls, described: str) -> UnreadableData:
+        return cls(
+            f"A Spark or pandas DataFrame is needed, not {described}. Let the asset return one, "
+            "or give the rule set a reader."
+        )
+
+    @classmethod
+    def unknown_asset(cls, asset: str, known: Sequence[str]) -> UnreadableData:
+        return cls(f"There is no asset '{asset}'.{near_or_all(asset, known)}")
+
+    @classmethod
     def no_partition_at_all(cls) -> UnreadableData:
         return cls("There is no partition to read: none has been materialized yet.")
 

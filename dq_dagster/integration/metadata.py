@@ -34,6 +34,8 @@ SERIES = "dq/series"
 HISTORY = "dq/history"
 CHART = "dq/chart"
 STATES = "dq/states"
+# What its author called the rule, where that is no name for a check.
+RULE = "dq/rule"
 RULE_TYPE = "dq/type"
 ERROR = "dq/error"
 QUALITY_DIMENSION = "dq/quality_dimension"

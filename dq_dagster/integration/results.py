@@ -172,7 +172,10 @@ def _spec(
     name: str,
     partitions_def: dg.PartitionsDefinition[Any] | None = None,
 ) -> dg.AssetCheckSpec:
+    # Dagster takes fewer characters in a name than people do.
+    renamed = rule.check_name != rule.name
     entries = {
+        metadata.RULE: rule.name if renamed else "",
         metadata.RULE_TYPE: rule.type,
         metadata.QUALITY_DIMENSION: rule.quality_dimension,
         metadata.TAGS: list(rule.tags),
@@ -184,7 +187,7 @@ def _spec(
         asset=asset_key,
         # Where one run builds both, what a rule looks at is there before the check.
         additional_deps=[key_of(name) for name in other_assets([rule], asset_key)],
-        description=rule.summary(),
+        description=f"Rule '{rule.name}': {rule.summary()}" if renamed else rule.summary(),
         blocking=rule.blocking,
         metadata={key: value for key, value in entries.items() if value},
     )

@@ -10,7 +10,7 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.operators import Operator, holds, words
 from dq_dagster.judging.status import Status
-from dq_dagster.judging.wording import show
+from dq_dagster.judging.wording import show_apart
 from dq_dagster.metrics.datasets import AssetData
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import MetadataMetric, MetricElsewhere, RecordedMetric
@@ -80,8 +80,8 @@ class CompareMetrics(MetricRule):
         hint = "" if comparable else " (NaN is not a number and can not be compared)"
         return Judgement(
             Status.OK if fine else Status.ERROR,
-            f"{told[0]} is {show(values[0])}, {verdict} {_lower(told[1])}, which is "
-            f"{show(values[1])}{hint}.",
+            f"{told[0]} is {show_apart(*values)}, {verdict} {_lower(told[1])}, which is "
+            f"{show_apart(values[1], values[0])}{hint}.",
             observed=dict(zip((self.metric_name, self.other_name), values, strict=True)),
             expected=f"{words(self.operator)} {_lower(told[1])}",
         )

@@ -22,6 +22,9 @@ HIDDEN_KEY = "__dq_partition_key__"
 def as_spark(data: Any) -> DataFrame:
     """Spark DataFrames as they are, pandas ones converted, dicts by partition put together."""
     if isinstance(data, Mapping):
+        for part in data.values():
+            if not isinstance(part, DataFrame | Mapping) and not _is_pandas(part):
+                raise UnreadableData.no_table(f"a dict with a value of type {_type_of(part)}")
         return union(list(all_as_spark(data).values()))
     return all_as_spark({None: data})[None]
 
@@ -39,10 +42,11 @@ def _one(data: Any) -> DataFrame:
     # Classic and Connect DataFrames are different classes with one parent.
     if isinstance(data, DataFrame):
         return data
-    raise UnreadableData(
-        f"A Spark or pandas DataFrame is needed, not {type(data).__module__}."
-        f"{type(data).__qualname__}. Let the asset return one, or give the rule set a reader."
-    )
+    raise UnreadableData.no_table(_type_of(data))
+
+
+def _type_of(data: Any) -> str:
+    return f"{type(data).__module__}.{type(data).__qualname__}"
 
 
 def require_readable(frame: DataFrame) -> DataFrame:
