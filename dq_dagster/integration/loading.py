@@ -16,7 +16,7 @@ import dagster as dg
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.integration.asset_partitions import declared_partitions
 from dq_dagster.integration.dagster_internals import defined_assets, watcher_of
-from dq_dagster.integration.other_assets import asset_key, other_assets
+from dq_dagster.integration.other_assets import asset_key
 from dq_dagster.ruleset import Origin, RuleSet
 
 
@@ -55,8 +55,8 @@ class LoadedChecks:
                 place=_written(self.rule_set.origin.of(rule)),
             )
             for rule in self.rule_set.enabled_rules
-            for other in other_assets([rule], own)
-            if asset_key(other) not in known
+            for other in rule.named_assets
+            if (key := asset_key(other)) != own and key not in known
         ]
 
 
