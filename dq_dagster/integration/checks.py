@@ -1,7 +1,7 @@
 """Rule sets as asset checks: one step per asset answers all of its checks together."""
 
 # No "from __future__ import annotations": Dagster reads the annotation of a step's context.
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -22,7 +22,7 @@ AnyAsset = dg.AssetsDefinition | dg.AssetSpec | dg.SourceAsset | dg.AssetKey | s
 
 
 def build_asset_checks(
-    rule_sets: RuleSet | Sequence[RuleSet], *, assets: Sequence[AnyAsset] = ()
+    rule_sets: RuleSet | Iterable[RuleSet], *, assets: Iterable[AnyAsset] = ()
 ) -> list[dg.AssetChecksDefinition]:
     """Dagster checks for rule sets: each enabled rule becomes one, each asset one step.
 
@@ -32,13 +32,14 @@ def build_asset_checks(
     find its partitions; where they are given, an asset that is not among them is refused.
     """
     every = merged(_rule_sets(rule_sets))
-    known = _known(assets)
+    listed = _listed(assets)
+    known = {key for asset in listed for key in keys_of(asset)}
     if known:
         _refuse_unknown_assets(every, known)
     _refuse_what_is_not_built(every)
     # Here already, because the assets of the same process may be the first to start Spark.
     use_packaged_java()
-    return [_checks_of(rule_set, assets) for rule_set in every if rule_set.enabled_rules]
+    return [_checks_of(rule_set, listed) for rule_set in every if rule_set.enabled_rules]
 
 
 def _rule_sets(given: Any) -> list[RuleSet]:
@@ -50,12 +51,13 @@ def _rule_sets(given: Any) -> list[RuleSet]:
             f"rule sets are needed, not '{given}': read those of a file or folder by "
             f"dq.build_asset_checks(dq.load_rules('{given}'))."
         )
-    if isinstance(given, Rule | Mapping) or not isinstance(given, Sequence):
+    if isinstance(given, Rule | Mapping) or not isinstance(given, Iterable):
         raise DeclarationError.of(f"rule sets are needed, not {_described(given)}.")
-    strange = next((one for one in given if not isinstance(one, RuleSet)), None)
-    if strange is not None:
-        raise DeclarationError.of(f"a list of rule sets is needed, not of {_described(strange)}.")
-    return list(given)
+    every = list(given)
+    for one in every:
+        if not isinstance(one, RuleSet):
+            raise DeclarationError.of(f"a list of rule sets is needed, not of {_described(one)}.")
+    return every
 
 
 def _described(given: Any) -> str:
@@ -66,12 +68,10 @@ def _described(given: Any) -> str:
     return f"{type(given).__module__}.{type(given).__qualname__}"
 
 
-def _known(assets: Any) -> set[dg.AssetKey]:
-    """The keys of all assets in a list of definitions."""
-    listed = isinstance(assets, Sequence) and not isinstance(assets, str)
-    if not listed:
+def _listed(assets: Any) -> list[Any]:
+    if isinstance(assets, str) or not isinstance(assets, Iterable):
         raise DeclarationError.of(f"assets= takes a list of assets, not {assets!r}.")
-    return {key for asset in assets for key in keys_of(asset)}
+    return list(assets)
 
 
 def _refuse_unknown_assets(rule_sets: Sequence[RuleSet], known: set[dg.AssetKey]) -> None:

@@ -191,6 +191,11 @@ def _defined(graph: BaseAssetGraph[Any]) -> set[dg.AssetKey]:
     return {key for key in every if not graph.get(key).metadata.get(_STUB)}
 
 
+def defined_assets(defs: dg.Definitions) -> set[dg.AssetKey]:
+    """The assets of a code location, loaded to see them all."""
+    return _defined(defs.resolve_asset_graph())
+
+
 def known_assets(context: dg.AssetCheckExecutionContext) -> set[dg.AssetKey]:
     """The assets that are defined in the job, and in the whole code location where known."""
     step = _step(context)

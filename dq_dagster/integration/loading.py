@@ -15,8 +15,8 @@ import dagster as dg
 
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.integration.asset_partitions import declared_partitions
-from dq_dagster.integration.dagster_internals import watcher_of
-from dq_dagster.integration.other_assets import asset_key, other_assets
+from dq_dagster.integration.dagster_internals import defined_assets, watcher_of
+from dq_dagster.integration.other_assets import asset_key
 from dq_dagster.ruleset import Origin, RuleSet
 
 
@@ -55,8 +55,8 @@ class LoadedChecks:
                 place=_written(self.rule_set.origin.of(rule)),
             )
             for rule in self.rule_set.enabled_rules
-            for other in other_assets([rule], own)
-            if asset_key(other) not in known
+            for other in rule.named_assets
+            if (key := asset_key(other)) != own and key not in known
         ]
 
 
@@ -67,8 +67,10 @@ def validate(defs: dg.Definitions) -> dg.Definitions:
     rule that looks at one, assets whose checks were built twice, and checks that were built
     without the partitions of their asset. No data is read.
     """
-    every = list(_definitions(defs))
-    known = {key for one in every for key in keys_of(one)}
+    if not isinstance(defs, dg.Definitions):
+        raise DeclarationError.of(f"dg.Definitions(...) are needed, not {defs!r}.")
+    every = [*(defs.assets or ()), *(defs.asset_checks or ())]
+    known = _known(defs, every)
     ours = [
         watcher
         for one in every
@@ -110,9 +112,12 @@ def _written(place: str) -> str | None:
     return None if place == Origin().place else place
 
 
-def _definitions(defs: dg.Definitions) -> Iterator[Any]:
-    yield from defs.assets or ()
-    yield from defs.asset_checks or ()
+def _known(defs: dg.Definitions, every: Iterable[Any]) -> set[dg.AssetKey]:
+    try:
+        return {key for one in every for key in keys_of(one)}
+    except DeclarationError:
+        # Some are only known once Dagster has loaded them.
+        return defined_assets(defs)
 
 
 def _of_others(every: Iterable[Any], known: Collection[dg.AssetKey]) -> Iterator[Problem]:

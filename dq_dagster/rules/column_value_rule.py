@@ -23,8 +23,7 @@ class ColumnThresholdRule(ColumnRule):
 
     threshold: EitherThreshold = ALL
     """How many values may break the rule (``soft_max``, ``max``) or must keep it (``soft_min``,
-    ``min``): whole numbers count them, shares have a decimal point, and ``0.01`` alone is a
-    ``max``. ``all``: every value must keep it."""
+    ``min``); ``all``: every value must keep it."""
 
     observes_first_metric = True
 

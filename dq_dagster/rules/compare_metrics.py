@@ -61,6 +61,11 @@ class CompareMetrics(MetricRule):
         looked_at = isinstance(self._other(), MetricElsewhere)
         return (self.other_asset,) if looked_at else ()
 
+    @property
+    def named_assets(self) -> tuple[str, ...]:
+        other = () if self.other_asset is None else (self.other_asset,)
+        return tuple(dict.fromkeys([*super().named_assets, *other]))
+
     def metrics(self) -> tuple[Metric, ...]:
         return (self.measured(), self._other())
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
@@ -20,11 +19,12 @@ from dq_dagster.judging.wording import listing
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.meanings.meaning import Anything, Match, OneOf, Shaped
 from dq_dagster.metrics.meanings.meaning import Meaning as Validity
+from dq_dagster.rules.declared import Declared
 from dq_dagster.rules.fields import SetValue, SetValues
 from dq_dagster.rules.regex import require_closed_groups
 
 
-class Meaning(BaseModel):
+class Meaning(Declared):
     """What a valid value is: one of ``values``, a key of ``mapping``, or a match of ``pattern``.
 
     A meaning that has none of them is there to be read: no value is invalid for it.

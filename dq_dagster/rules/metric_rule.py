@@ -95,6 +95,12 @@ class MetricRule(Rule):
             return self.records_text(metric.metric)
         return isinstance(metric, SqlAggregate | EntryMetric | MetadataMetric)
 
+    @property
+    def named_assets(self) -> tuple[str, ...]:
+        sources = [getattr(self, field) for field in self.metric_fields]
+        of_metadata = [one.asset for one in sources if isinstance(one, MetricSource) and one.asset]
+        return (*self.other_assets, *of_metadata)
+
     def nothing(self, what: str) -> Judgement:
         """The verdict where there is no value."""
         missing = "has no value" if self.auto_compute else "has no value on record"

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -21,6 +20,7 @@ from dq_dagster.errors import Problem, did_you_mean
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import MetadataMetric, PythonMetric, QueryMetric
 from dq_dagster.metrics.sql_aggregate import SqlAggregate
+from dq_dagster.rules.declared import Declared
 from dq_dagster.rules.fields import AggregateSql
 from dq_dagster.rules.measures import COLUMNS, MEASURES, checked, is_measure, measure
 from dq_dagster.rules.problems import problems_of
@@ -46,7 +46,7 @@ def _new_name(name: str) -> str:
 MetricName: TypeAlias = Annotated[str, Field(pattern=r"^\w+$"), AfterValidator(_new_name)]
 
 
-class MetricSource(BaseModel):
+class MetricSource(Declared):
     """One of ``measure``, ``sql``, ``query``, ``python`` and ``metadata``; a text is a measure.
 
     Queries and functions are run as they are: only declare those that you trust.

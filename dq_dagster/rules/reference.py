@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from dq_dagster.metrics.datasets import AssetData, Dataset, FileData, TableData
+from dq_dagster.rules.declared import Declared
 
 _FORMS = ("asset", "table", "files")
 
@@ -27,7 +28,7 @@ AnyAsset: TypeAlias = Annotated[
 ]
 
 
-class Reference(BaseModel):
+class Reference(Declared):
     """Another dataset: ``{asset: ...}``, ``{table: ...}`` or ``{files: ...}``, one of them.
 
     An asset is read through its own IO manager; where one run builds both, the checks run after

@@ -128,6 +128,11 @@ class Rule(BaseModel):
         """The keys of the assets, beside its own, whose data the rule looks at."""
         return ()
 
+    @property
+    def named_assets(self) -> tuple[str, ...]:
+        """The keys of all assets that the rule names, also those of which it sees no data."""
+        return self.other_assets
+
     @abstractmethod
     def metrics(self) -> tuple[Metric, ...]:
         """What has to be measured to judge this rule."""

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
@@ -21,6 +20,7 @@ from pydantic import (
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.thresholds import Amount, Limit, Requirement
 from dq_dagster.judging.wording import share
+from dq_dagster.rules.declared import Declared
 from dq_dagster.rules.fields import Number
 
 ALL: Literal["all"] = "all"
@@ -30,7 +30,7 @@ _BOUNDS = ("soft_max", "max", "soft_min", "min")
 _DOUBTFUL = 0.5
 
 
-class _Threshold(BaseModel):
+class _Threshold(Declared):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     type: Literal["count", "proportion"] = Field(

@@ -43,7 +43,7 @@ def _rule_set(definitions: dict[str, Any]) -> dict[str, Any]:
     """The fields of a rule set as its model has them; those of any type as YAML writes them."""
     schema = TypeAdapter(RuleSet).json_schema(ref_template="#/$defs/{model}")
     definitions |= schema.pop("$defs", {})
-    fields = schema["properties"]
+    fields = {name: _without_null(field) for name, field in schema["properties"].items()}
     for name, form in _IN_YAML.items():
         fields[name] = {**form, "description": fields[name].get("description", "")}
     return {
@@ -54,6 +54,17 @@ def _rule_set(definitions: dict[str, Any]) -> dict[str, Any]:
         "required": ["asset", "rules"],
         "properties": fields,
     }
+
+
+def _without_null(field: dict[str, Any]) -> dict[str, Any]:
+    """A field that is left out where there is nothing to say, rather than written as null."""
+    forms = [form for form in field.get("anyOf", ()) if form != {"type": "null"}]
+    kept = {key: value for key, value in field.items() if key not in {"anyOf", "title"}}
+    if len(forms) == 1:
+        kept |= forms[0]
+    elif forms:
+        kept["anyOf"] = forms
+    return {key: value for key, value in kept.items() if key != "default" or value is not None}
 
 
 # What the model takes in more ways than a file can write.

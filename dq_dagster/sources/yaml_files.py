@@ -84,7 +84,8 @@ def _rule_sets(documents: list[Any], name: str, problems: list[Problem]) -> list
     # Nothing between two lines of dashes is no mistake, unless there is nothing else.
     present = [document for document in documents if document is not None]
     if not present:
-        problems.append(Problem(f"the file is empty: {_NO_RULES}", place=f"{name}:1"))
+        message = "There are no rules: a file needs 'asset: ...' and 'rules: [...]'."
+        problems.append(Problem(message, place=f"{name}:1"))
     for document in present:
         if isinstance(document, Located) and "assets" in document.data:
             many = document.data["assets"]

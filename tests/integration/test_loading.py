@@ -115,6 +115,27 @@ def test_what_a_rule_looks_at_must_exist_as_well() -> None:
     assert evaluation.description == ("There is no asset 'raw_order'. Did you mean 'raw_orders'?")
 
 
+def test_assets_that_are_only_named_must_exist_as_well() -> None:
+    """Their metadata, or what is on record of them, would be missing for ever: an Empty."""
+    rules = [
+        dq.MetricInRange(
+            name="metadata", metric=dq.MetricSource(metadata="rows", asset="raw_order"), min=1
+        ),
+        dq.CompareMetrics(
+            name="recorded", metric="record_count", operator="=", other="record_count",
+            other_asset="raw_order", auto_compute=False,
+        ),
+        dq.CompareMetrics(
+            name="own", metric="record_count", operator="=", other="record_count",
+            other_asset="clean_sales",
+        ),
+    ]  # fmt: skip
+    checks = dq.build_asset_checks(rules_of("clean_sales", *rules))
+    with pytest.raises(dq.DeclarationError) as refused:
+        dq.validate(dg.Definitions(assets=[clean_sales, raw_orders], asset_checks=checks))
+    assert [problem.rule for problem in refused.value.problems] == ["metadata", "recorded"]
+
+
 def test_what_exists_is_not_warned_of() -> None:
     """In a code location, and in jobs of checks alone, with and without their assets."""
     external = dg.AssetSpec("invoices")

@@ -73,3 +73,24 @@ def test_rules_are_a_list() -> None:
     for one in (rule, also):
         with pytest.raises(dq.DeclarationError, match="a list of rules is needed"):
             dq.evaluate(data, one)
+
+
+@pytest.mark.parametrize(
+    ("part", "fields", "told"),
+    [
+        (dq.AtMost, {}, "a threshold needs soft_max or max."),
+        (dq.AtMost, {"max": "3"}, "field 'max': a number is needed, not '3'."),
+        (dq.AtMost, {"min": 3}, "unknown field 'min'. Known fields: max, soft_max, type."),
+        (dq.AtLeast, {"soft_min": 0.9, "min": 3}, "soft_min (0.9) is a share and min (3) a number"),
+        (dq.Reference, {}, "one of asset, table and files is needed, not none of them."),
+        (dq.Reference, {"tabel": "t"}, "unknown field 'tabel'. Did you mean 'table'?"),
+        (dq.Meaning, {}, "a meaning needs values, a mapping, a pattern or a description."),
+        (dq.Meaning, {"pattern": "(?P<x>a)"}, "field 'pattern': (?P<name>...) is Python's;"),
+        (dq.MetricSource, {}, "one of measure, sql, query, python, metadata is needed, not"),
+    ],
+)
+def test_parts_of_a_rule_on_their_own(part: Any, fields: dict[str, Any], told: str) -> None:
+    with pytest.raises(dq.DeclarationError) as caught:
+        part(**fields)
+    [found] = caught.value.problems
+    assert str(found).startswith(told)

@@ -246,10 +246,7 @@ def test_rules_that_inherit_fields_and_the_lines_of_their_mistakes(tmp_path: Pat
 @pytest.mark.parametrize("text", ["", "\n\n", "# nothing yet\n", "---\n", "---\n---\n", "null\n"])
 def test_an_empty_file_is_told_with_its_name(tmp_path: Path, text: str) -> None:
     assert told(tmp_path, a=text, b=f"asset: o\nrules: [{RULE}]\n") == [
-        (
-            "a.yaml:1: the file is empty: an asset with its rules is needed: 'asset: ...' and "
-            "'rules: [...]'."
-        )
+        ("a.yaml:1: There are no rules: a file needs 'asset: ...' and 'rules: [...]'.")
     ]
 
 
