@@ -64,6 +64,10 @@ class UnreadableData(DqError):
         return cls(f"In partition '{partition}': {reason}")
 
     @classmethod
+    def no_columns(cls) -> UnreadableData:
+        return cls("The DataFrame has no columns, and files can not hold its rows then.")
+
+    @classmethod
     def column_twice(cls, column: str) -> UnreadableData:
         return cls(f"The DataFrame has the column '{column}' twice: rename one of them.")
 

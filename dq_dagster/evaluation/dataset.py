@@ -21,6 +21,7 @@ from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.outside_rows import outside_rows
 from dq_dagster.spark.quoting import text
+from dq_dagster.spark.reading import require_expression
 from dq_dagster.spark.session import session_zone
 from dq_dagster.spark.slicing import Division
 from dq_dagster.spark.steps import run
@@ -64,6 +65,8 @@ class Dataset:
         table = Table(visible.schema, now, around, is_ansi=is_ansi(frame))
         dimensions = [name for rule in rules for name in rule.dimensions]
         division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
+        if partition_by not in {None, HIDDEN_KEY, *visible.columns}:
+            require_expression(frame, str(division.partition), f"partition_by, '{partition_by}'")
         return cls(frame, table, division, home)
 
     def measure(self, plan: Plan, partitions: Sequence[str] | None = None) -> Measurements:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dq_dagster.errors import DeclarationError
@@ -51,6 +52,11 @@ def evaluate(
 ) -> Evaluation:
     """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved.
 
+    Of a pandas DataFrame, None, NaN, NaT and NA are NULL, and times without a zone are meant in
+    Spark's session time zone: of an hour that is there twice the first, and if a column has a
+    time that the zone skips, all of it is judged as wall-clock times (TIMESTAMP_NTZ). A column
+    whose type Spark does not have costs its own rules only.
+
     ``partition_by`` is a column or an SQL expression whose text form is a row's partition; rules
     are then judged by their ``scope``, on each of ``partitions`` (by default all that occur) and
     on the whole dataset. ``now`` is the time that ages are counted from; without a zone it is
@@ -72,6 +78,8 @@ def evaluate(
     rule_set = _rule_set(rules)
     if partitions is not None and partition_by is None:
         raise DeclarationError.of("partitions need partition_by: what makes a row's partition.")
+    if isinstance(partitions, str):
+        raise DeclarationError.of("partitions is a list of keys: put the key between [ and ].")
     if reuse is not None and partition_by is None:
         raise DeclarationError.of("reuse needs partition_by: what makes a row's partition.")
     plan = make_plan(rule_set.enabled_rules, partitioned=partition_by is not None)
@@ -109,18 +117,31 @@ def explain(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> Plan:
     return make_plan(_rule_set(rules).enabled_rules)
 
 
-def _rule_set(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> RuleSet:
+def _rule_set(rules: Any) -> RuleSet:
     if isinstance(rules, RuleSet):
         return rules
     if isinstance(rules, Rule | Mapping):
         # As a sequence it would fall into its fields, each of which is no rule.
         raise DeclarationError.of("a list of rules is needed: put the rule between [ and ].")
+    if isinstance(rules, str | PurePath):
+        raise DeclarationError.of(
+            "a list of rules is needed, not the name of a file: take one of the rule sets that "
+            "dq.load_rules(...) reads."
+        )
+    if not isinstance(rules, Iterable) or hasattr(rules, "columns"):
+        kind = type(rules).__name__
+        raise DeclarationError.of(f"the data comes first, then a list of rules, not a {kind}.")
     return RuleSet(asset=_NO_ASSET, rules=tuple(rules))
 
 
 def _moment(now: datetime | None) -> datetime:
     if now is None:
         return datetime.now(UTC)
+    if not isinstance(now, datetime):
+        raise DeclarationError.of(
+            "now is a datetime, such as datetime(2024, 1, 31, tzinfo=UTC), not a "
+            f"{type(now).__name__}."
+        )
     return now.replace(tzinfo=UTC) if now.tzinfo is None else now
 
 

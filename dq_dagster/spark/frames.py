@@ -70,7 +70,7 @@ def all_storable(
     try:
         for key, frame in frames.items():
             require_readable(frame)
-            _require_single_names(frame)
+            _require_names(frame)
             if alike and _is_pandas(parts[key]):
                 _require_instants(parts[key], frame)
     except UnreadableData as error:
@@ -78,7 +78,9 @@ def all_storable(
     return frames
 
 
-def _require_single_names(frame: DataFrame) -> None:
+def _require_names(frame: DataFrame) -> None:
+    if not frame.columns:
+        raise UnreadableData.no_columns()
     twice = [name for name, count in Counter(frame.columns).items() if count > 1]
     if twice:
         raise UnreadableData.column_twice(twice[0])

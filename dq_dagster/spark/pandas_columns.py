@@ -53,6 +53,9 @@ _REMEDIES = {
     "sparse": "by sparse.to_dense()",
     "complex": "to its real and its imaginary part",
     "interval": "to its left and its right bounds",
+    "(time)": "to text, or to timedeltas since midnight",
+    "time64": "to text, or to timedeltas since midnight",
+    "time32": "to text, or to timedeltas since midnight",
 }
 _OFFSET = re.compile(r"(?:GMT|UTC|UT)?(?P<sign>[+-])(?P<hours>\d{1,2})(?::(?P<minutes>\d\d))?")
 
@@ -202,7 +205,10 @@ def _fitting_time(kind: pa.DataType) -> pa.DataType | None:
         return pa.timestamp("us", tz=kind.tz)
     if pa.types.is_duration(kind):
         return pa.duration("us")
-    return pa.time64("us") if pa.types.is_time(kind) else None
+    if pa.types.is_time(kind):
+        # Spark knows the type, and refuses most of what can be asked of it.
+        raise TypeError
+    return None
 
 
 def _naive_types(kind: pa.DataType) -> Iterator[pa.DataType]:

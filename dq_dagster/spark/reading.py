@@ -64,6 +64,11 @@ def rows_where(frame: DataFrame, condition: str) -> DataFrame:
     return _told(lambda: rows.where(condition), f"'{condition}' can not be used as a row filter")
 
 
+def require_expression(frame: DataFrame, sql: str, what: str) -> None:
+    """Says so if an expression over a frame's columns can not be computed. Reads no data."""
+    _told(lambda: frame.selectExpr(sql), f"{what}, is neither a column nor an SQL expression")
+
+
 def format_of(path: str) -> str | None:
     """The format that the names of files speak of; None if they do not."""
     named = Path(path.rstrip("/"))

@@ -45,36 +45,59 @@ def current_session(settings: Mapping[str, str] | None = None) -> SparkSession:
 
 
 def _is_started() -> bool:
-    from pyspark import SparkContext
-
+    try:
+        from pyspark import SparkContext
+    except ImportError:
+        # A client of Spark Connect alone has none.
+        return False
     return SparkContext._active_spark_context is not None  # noqa: SLF001 (there is no other way)
 
 
 def _started(settings: Mapping[str, str]) -> SparkSession:
-    """Starts Spark; what it says meanwhile is only told if it fails. A remote one has its own."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
+    """Connects to Spark, or starts one here: what that says is only told if it fails."""
+    remote = os.environ.get("SPARK_REMOTE")
+    if remote is None:
+        return _started_quietly({**_QUIET, **settings})
+    # With "local", Spark Connect starts a server of its own.
+    return (_started_quietly if remote.startswith("local") else _opened)(settings)
+
+
+def _opened(settings: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    remote = "SPARK_REMOTE" in os.environ
-    if not remote:
-        ensure_java()
     builder = SparkSession.builder
-    for name, value in {**({} if remote else _QUIET), **settings}.items():
+    for name, value in settings.items():
         builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _started_quietly(settings: Mapping[str, str]) -> SparkSession:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    ensure_java()
     with tempfile.TemporaryFile() as log:
         try:
             with _stderr_to(log):
-                session = builder.getOrCreate()
+                session = _opened(settings)
         except (PySparkException, Py4JError) as error:
-            raise SparkNotStarted.because(error, _text(log)) from error
-        _tell_the_rest(log)
+            # What Java traces is in its words, too.
+            raise SparkNotStarted.because(error, "\n".join(_worth_telling(log))) from None
+        for line in _worth_telling(log):
+            # Others wrote to the same place while Spark started.
+            _tell(line)
         return session
 
 
-def _text(log: IO[bytes]) -> str:
+def _worth_telling(log: IO[bytes]) -> list[str]:
     log.seek(0)
-    return log.read().decode(errors="replace")
+    lines = log.read().decode(errors="replace").splitlines()
+    return [line for line in lines if not _NOISE.match(line)]
+
+
+def _tell(line: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"{line}\n")
 
 
 @contextmanager
@@ -94,13 +117,6 @@ def _stderr_to(log: IO[bytes]) -> Iterator[None]:
     finally:
         os.dup2(before, 2)
         os.close(before)
-
-
-def _tell_the_rest(log: IO[bytes]) -> None:
-    """Hands on what others wrote to the same place while Spark started."""
-    rest = [line for line in _text(log).splitlines() if not _NOISE.match(line)]
-    if rest and sys.stderr is not None:
-        sys.stderr.write("".join(f"{line}\n" for line in rest))
 
 
 def session_zone(session: SparkSession) -> tzinfo:

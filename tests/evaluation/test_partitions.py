@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
 import dq_dagster as dq
@@ -201,3 +203,30 @@ def test_a_key_that_can_not_be_computed_is_told_without_the_row(spark: SparkSess
     named = dq.evaluate(frame, rules, partition_by="to_date(t)", partitions=["2024-01-01"])
     assert {str(outcome.status) for outcome in named} == {"Error"}
     assert not any("Jane" in outcome.message for outcome in named)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"rules": "rules.yaml"}, "a list of rules is needed, not the name of a file: take one of"),
+        ({"rules": None}, "the data comes first, then a list of rules, not a NoneType."),
+        ({"rules": pd.DataFrame()}, "the data comes first, then a list of rules, not a DataFrame."),
+        (
+            {"now": "2024-01-04"},
+            "now is a datetime, such as datetime(2024, 1, 31, tzinfo=UTC), not",
+        ),
+        ({"now": date(2024, 1, 4)}, "now is a datetime, such as datetime(2024, 1, 31, tzinfo=UTC)"),
+        ({"partition_by": "day", "partitions": "2024-01-01"}, "partitions is a list of keys: put"),
+        (
+            {"partition_by": "dya"},
+            "partition_by, 'dya', is neither a column nor an SQL expression: ",
+        ),
+    ],
+)
+def test_what_is_no_argument_is_told(
+    spark: SparkSession, arguments: dict[str, Any], told: str
+) -> None:
+    given = {"rules": [dq.RecordCountInRange(min=1)], **arguments}
+    with pytest.raises(dq.DqError, match=re.escape(told)) as raised:
+        dq.evaluate(spark.sql("SELECT DATE'2024-01-01' AS day"), **given)
+    assert "\n+- " not in str(raised.value)

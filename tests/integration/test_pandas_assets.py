@@ -149,12 +149,22 @@ def test_what_spark_can_not_hold_is_not_stored(
     assert not list(tmp_path.rglob("*.parquet"))
 
 
-def test_names_that_occur_twice_are_not_stored(spark: SparkSession, tmp_path: Path) -> None:
-    twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
-    result = run(
-        asset_of(twice), dq.RuleSet(asset="orders", rules=RULES[:1]), resources=stored(tmp_path)
-    )
-    assert "The DataFrame has the column 'a' twice: rename one of them." in failure_of(result)
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (
+            pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            "The DataFrame has the column 'a' twice: rename one of them.",
+        ),
+        (pd.DataFrame(index=range(3)), "The DataFrame has no columns, and files can not hold"),
+    ],
+)
+def test_what_files_can_not_hold_is_not_stored(
+    spark: SparkSession, tmp_path: Path, data: pd.DataFrame, told: str
+) -> None:
+    rules = dq.RuleSet(asset="orders", rules=RULES[:1])
+    result = run(asset_of(data), rules, resources=stored(tmp_path))
+    assert told in failure_of(result)
 
 
 def test_times_that_the_zone_does_not_have_are_stored_as_they_are(

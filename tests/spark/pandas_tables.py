@@ -148,6 +148,8 @@ WRONG: dict[str, tuple[pd.Series[Any], str]] = {
         "object (Timestamp), with and without a zone",
     ),
     "timedelta and int": (objects(dt.timedelta(1), 4711), "object (int and timedelta)"),
+    "time": (objects(dt.time(1, 47, 11), None), "object (time)"),
+    "arrow time": (arrow(pa.time32("s"), dt.time(1, 47, 11), None), "time32[s][pyarrow]"),
     "uuid": (objects(uuid.UUID(int=4711), None), "object (UUID)"),
     "dicts": (objects({"a": 1}, {"a": CANARY}), "object (dict)"),
     "surrogates": (objects(f"{CANARY}\ud800", "b"), "object (str)"),
