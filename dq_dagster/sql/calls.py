@@ -160,7 +160,7 @@ class Calls:
             case "trim":
                 return self._trimmed()
             case "position":
-                return self._in_turn("in")
+                return self._in_turn("in", or_commas=True)
             case "overlay":
                 return self._in_turn("placing", "from", "for")
             case _:
@@ -187,6 +187,9 @@ class Calls:
         cursor, value = self._cursor, self._grammar.value_within
         sided = cursor.take("both", "leading", "trailing")
         height = 0 if sided and cursor.at("from") else value()
+        if not sided and not cursor.at("from"):
+            # The word belonged to a CASE within.
+            return max(height, value()) if cursor.take(",") else height
         cursor.expect("from")
         return max(height, value())
 

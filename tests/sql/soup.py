@@ -67,6 +67,14 @@ _OPERANDS = (
     "lpad ( {value} , 3 , {value} )",
     "round ( {value} , - 2 )",
     "dateadd ( day , {value} , {value} )",
+    "trim ( both {value} from {value} )",
+    "trim ( {value} from {value} )",
+    "position ( {value} in {value} )",
+    "substring ( {value} from {value} for {value} )",
+    "overlay ( {value} placing {value} from {value} )",
+    "rlike ( {value} , {value} )",
+    "{column} collate unicode_ci",
+    "interval 1 day 2 hours",
     "{higher_order} ( {value} , {variables} -> v + {boolean} )",
 )
 
