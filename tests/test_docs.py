@@ -70,7 +70,7 @@ def test_python_runs_and_prints_what_is_shown(
             assert printed == block.text, f"{page.name}:{block.line} shows something else"
     defs = namespace.get("defs")
     if isinstance(defs, dg.Definitions):
-        assert statuses_of_a_run(defs, tmp_path) == ["Ok", "Ok", "Error", "Warning"]
+        assert statuses_of_a_run(defs, tmp_path) == ["Error", "Warning", "Ok", "Ok"]
 
 
 def statuses_of_a_run(defs: dg.Definitions, folder: Path) -> list[str]:
