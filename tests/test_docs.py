@@ -75,7 +75,7 @@ def test_python_runs_and_prints_what_is_shown(
             test()
     defs = namespace.get("defs")
     if isinstance(defs, dg.Definitions):
-        assert statuses_of_a_run(defs, tmp_path) == ["Ok", "Ok", "Error", "Warning"]
+        assert statuses_of_a_run(defs, tmp_path) == ["Error", "Warning", "Ok", "Ok"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

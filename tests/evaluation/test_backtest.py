@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -208,6 +209,31 @@ def test_a_partition_that_was_built_again_counts_once() -> None:
     result = dq.backtest([*of_days(10, 20, 30, 25, 100), again, broken], **SHORT)
     assert [point.value for point in result] == [10, 20, 30, 25, 26]
     assert (words(result)[4], result.left_out) == ("Ok", 1)
+
+
+@pytest.mark.parametrize("value", [None, float("inf")])
+def test_a_partition_that_was_built_again_without_a_number_is_no_point_for_others(
+    value: float | None,
+) -> None:
+    again = dq.Recorded(START + 200 * DAY, {KEY: value}, partition=day(2))
+    result = dq.backtest([*of_days(10, 20, 900, 25, 15, 12), again], **SHORT)
+    assert result.points[-1].bounds["max"] < 40
+
+
+def test_a_rule_without_a_twin_is_judged_by_what_it_observed() -> None:
+    rule = dq.Freshness(name="age", columns="at", max="1 day")
+    past = [
+        dq.Recorded(START + n * DAY, {"count_value:at": 5, "age:at": n}, observed=("age:at",))
+        for n in range(4)
+    ]
+    result = dq.backtest(past, rule, **SHORT)
+    assert [(point.metric, point.value) for point in result] == [("age:at", n) for n in range(4)]
+
+
+def test_decimals_on_record_are_judged_like_floats() -> None:
+    past = [dq.Recorded(START + n * DAY, {KEY: Decimal(n) / 4}) for n in range(5)]
+    result = dq.backtest(past, **SHORT)
+    assert [point.value for point in result] == [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
 def test_one_partition_is_shown_with_the_bounds_that_all_give_it() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -14,6 +16,7 @@ from dq_dagster.evaluation.timeline import Timeline, previous_partitions
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.typical import Typical
 from dq_dagster.metrics.slices import WHOLE, Slice
+from dq_dagster.metrics.value_codec import NoValue
 
 NOW = datetime(2024, 3, 31, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -199,6 +202,52 @@ def test_the_latest_evaluation_of_a_partition_counts() -> None:
         recorded(4, 2, partition=key(5)),
     ]
     assert values(before(Tape(tape), 0), 0) == [4, 1]
+
+
+# What an evaluation leaves that found no number to compare with.
+NO_NUMBER: dict[str, Recorded] = {
+    "NULL": Recorded(NOW - DAY, {"x": None}),
+    "NaN": Recorded(NOW - DAY, {"x": float("nan")}),
+    "infinite": Recorded(NOW - DAY, {"x": float("inf")}),
+    "not measurable": Recorded(NOW - DAY, {"x": NoValue.ABSENT}, Status.ERROR),
+    "a text": Recorded(NOW - DAY, {"x": "many"}),
+    "a truth": Recorded(NOW - DAY, {"x": True}),
+    "no rows, as recorded before": Recorded(NOW - DAY, {}, Status.EMPTY),
+}
+
+
+@pytest.mark.parametrize("found", NO_NUMBER)
+def test_an_evaluation_without_a_number_supersedes_the_one_before(found: str) -> None:
+    newest = replace(NO_NUMBER[found], partition=key(4), data="b")
+    groups = {"land": {group_key("DE"): {"x": 5.0}}}
+    tape = [
+        newest,
+        recorded(1, 2, partition=key(3), groups=groups),
+        recorded(3, 2, partition=key(4), groups=groups),
+    ]
+    group = Slice(key(0), "land", "DE")
+    timeline = before(Tape(tape), 0, parts=[group])
+    assert values(timeline, 0) == [1]
+    # A group that is not there any more has no point, either.
+    assert values(timeline, 0, group) == [5]
+    here, there = Slice(key(4)), Slice(key(4), "land", "DE")
+    same_state = recorded(3, 2, partition=key(4), data="b", groups=groups)
+    older = recorded(2, 3, partition=key(4), data="a", groups=groups)
+    assert own([newest, same_state, older], here, there) == [[2], [5]]
+
+
+def test_decimals_are_points_like_floats() -> None:
+    tape = [Recorded(NOW - n * DAY, {"x": Decimal(n) / 4}) for n in (1, 2)]
+    assert own(tape, WHOLE) == [[0.5, 0.25]]
+
+
+def test_what_another_rule_recorded_supersedes_nothing() -> None:
+    tape = [
+        Recorded(NOW - DAY, {"y": 7.0}, partition=key(4), data="b"),
+        recorded(3, 2, partition=key(4), data="b"),
+    ]
+    assert values(before(Tape(tape), 0), 0) == [3]
+    assert own(tape, Slice(key(4))) == [[3]]
 
 
 def test_a_point_of_a_partition_is_an_error_by_itself() -> None:

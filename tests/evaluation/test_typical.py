@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -257,6 +259,37 @@ def test_a_past_that_can_not_be_read_is_an_error(sales: DataFrame) -> None:
         "What is on record of 'rule rows' could not be read: OSError was raised."
     )
     assert evaluation["rows"].metrics["record_count"] > 0
+
+
+@pytest.mark.parametrize("value", [None, math.nan, Decimal("NaN")])
+@pytest.mark.parametrize("form", ["records", "values"])
+def test_a_given_evaluation_without_a_number_supersedes_the_one_before(
+    sales: DataFrame, value: Any, form: str
+) -> None:
+    """Built again, the third of ten days has no number any more."""
+    first, again = NOW - timedelta(days=30), NOW - timedelta(days=1)
+    key, days = "column_avg:amount", [f"2023-12-{n:02}" for n in range(1, 11)]
+    numbers = [(first, 10.0 + n, name) for n, name in enumerate(days)]
+    evaluated: list[Any] = [*numbers, (first, 1e9, days[2]), (again, value, days[2])]
+    # The one that is superseded has the place of the number above.
+    del evaluated[2]
+    rules: list[dq.Rule] = [
+        dq.MetricTypical(name="metric", metric=key, learning_period=3),
+        dq.ColumnAvgTypical(name="column", columns="amount", learning_period=3),
+    ]
+    history: Any = {
+        "records": {
+            rule.name: [dq.Recorded(at, {key: one}, partition=name) for at, one, name in evaluated]
+            for rule in rules
+        },
+        "values": {key: [dq.PastValue(one, at, partition=name) for at, one, name in evaluated]},
+    }[form]
+    found = dq.evaluate(
+        sales, rules, partition_by="day", partitions=[DAYS[0]], now=NOW, history=history
+    )
+    for outcome in found:
+        assert outcome.details["typical"]["points"] == 9, outcome.rule.name
+        assert outcome.details["typical"]["bounds"]["max"] < 100
 
 
 @pytest.mark.parametrize("given", [{"record_count": ["a"]}, {"record_count": 3}, [1, 2], "rows"])
