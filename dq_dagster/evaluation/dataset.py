@@ -57,7 +57,7 @@ class Dataset:
             return replace(whole, table=replace(whole.table, clashes=clashes), others=others)
         frame = as_spark(data)
         visible = frame.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else frame
-        table = Table(visible.schema, now, around)
+        table = Table.of(visible, now, around)
         dimensions = [name for rule in rules for name in rule.dimensions]
         division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
         return cls(frame, table, division)

@@ -48,7 +48,7 @@ def _measured(
 
     other = table.surroundings.frame_of(dataset, frame)
     around = replace(table.surroundings, asset=dataset.asset, partition=None, whole=None)
-    there = Table(other.schema, table.now, around)
+    there = Table.of(other, table.now, around)
     found = outside_rows(other)
     for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):
         found |= run(step, other, there)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.errors import UnreadableData
+from dq_dagster.errors import NothingStored, UnreadableData
 from dq_dagster.spark.session import current_session
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
-# A column that says which partition a row came from. Rules, functions and queries never see it.
-HIDDEN_KEY = "__dq_partition_key__"
+# A column that says which partition a row came from. Rules, functions and queries never see it,
+# and no data has a column of that name: it is another one in each process.
+HIDDEN_KEY = f"__dq_partition_key_{uuid.uuid4().hex}__"
 
 
 def as_spark(data: Any) -> DataFrame:
@@ -30,6 +32,11 @@ def as_spark(data: Any) -> DataFrame:
         f"A Spark or pandas DataFrame is needed, not {type(data).__module__}."
         f"{type(data).__qualname__}. Let the asset return one, or give the rule set a reader."
     )
+
+
+def is_frame(data: Any) -> bool:
+    """Whether it is a DataFrame that Spark can store."""
+    return _is_spark(data) or _is_pandas(data)
 
 
 def _is_spark(data: Any) -> bool:
@@ -71,5 +78,5 @@ def _culprit(error: Exception) -> str:
 def union(frames: Sequence[DataFrame]) -> DataFrame:
     """All rows, with the columns of all frames; what one of them has not is NULL there."""
     if not frames:
-        raise UnreadableData.no_partition_at_all()
+        raise NothingStored.no_partition_at_all()
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)

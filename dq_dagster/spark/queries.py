@@ -12,6 +12,7 @@ from dq_dagster.spark.aggregates import transport
 from dq_dagster.spark.columns import ColumnRef, Table
 from dq_dagster.spark.failures import told
 from dq_dagster.spark.python_calls import States, filtered, one_by_one
+from dq_dagster.spark.session import is_case_sensitive
 from dq_dagster.spark.slicing import Parts
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def _only_row(metric: QueryMetric, data: DataFrame) -> Row:
     text = f"SELECT * FROM (\n{_bound(metric.query)}\n) LIMIT 2"  # noqa: S608 (the author's own SQL)
     found = data.sparkSession.sql(text, table=data)
     names = found.columns
-    if len({name.lower() for name in names}) < len(names):
+    exact = is_case_sensitive(data.sparkSession)
+    if len({name if exact else name.lower() for name in names}) < len(names):
         raise Misfit.query_shape(metric.label, f"columns of one name among {', '.join(names)}")
     columns = [
         ColumnRef(name, f"c{n}", field.dataType)
