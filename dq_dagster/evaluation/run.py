@@ -74,6 +74,7 @@ def evaluate(
         raise DeclarationError.of("partitions need partition_by: what makes a row's partition.")
     if reuse is not None and partition_by is None:
         raise DeclarationError.of("reuse needs partition_by: what makes a row's partition.")
+    _require_keys(partitions)
     plan = make_plan(rule_set.enabled_rules, partitioned=partition_by is not None)
     # Here, so that declaring rules needs no Spark.
     from dq_dagster.evaluation.incremental import look
@@ -87,6 +88,7 @@ def evaluate(
         metadata=metadata,
     )
     source = Source(data, plan.rules, partition_by, _moment(now), around)
+    source.require_possible(partitions or ())
     seen = look(source, plan, partitions, reuse)
     found = seen.found
     past = history_of(history, partitions=found.partitions, now=found.now)
@@ -116,6 +118,18 @@ def _rule_set(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> RuleSet:
         # As a sequence it would fall into its fields, each of which is no rule.
         raise DeclarationError.of("a list of rules is needed: put the rule between [ and ].")
     return RuleSet(asset=_NO_ASSET, rules=tuple(rules))
+
+
+def _require_keys(partitions: Sequence[str] | None) -> None:
+    if isinstance(partitions, str):
+        # As a sequence it would fall into its letters, each of which is no partition.
+        raise DeclarationError.of("partitions must be a list of keys: put the key between [ and ].")
+    for key in partitions or ():
+        if not isinstance(key, str):
+            raise DeclarationError.of(
+                f"partitions must be a list of texts, as partition_by gives them: write '{key}' "
+                f"instead of {key!r}."
+            )
 
 
 def _moment(now: datetime | None) -> datetime:
