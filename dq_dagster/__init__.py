@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from dq_dagster.evaluation.tested_history import Backtest as Backtest
     from dq_dagster.evaluation.tested_history import BacktestPoint as BacktestPoint
     from dq_dagster.integration.checks import build_asset_checks as build_asset_checks
+    from dq_dagster.integration.loading import UnknownAssetWarning as UnknownAssetWarning
+    from dq_dagster.integration.loading import validate as validate
     from dq_dagster.integration.readers import Files as Files
     from dq_dagster.integration.readers import Table as Table
     from dq_dagster.integration.spark_io_manager import SparkIOManager as SparkIOManager
@@ -87,7 +89,6 @@ if TYPE_CHECKING:
     from dq_dagster.rules.dataset_counts import ColumnCountInRange as ColumnCountInRange
     from dq_dagster.rules.dataset_counts import RecordCountInRange as RecordCountInRange
     from dq_dagster.rules.file_size import FileSizeInRange as FileSizeInRange
-    from dq_dagster.rules.json_schema import json_schema as json_schema
     from dq_dagster.rules.meaning import Meaning as Meaning
     from dq_dagster.rules.metric_rule import MetricInRange as MetricInRange
     from dq_dagster.rules.metric_rule import MetricInSet as MetricInSet
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     from dq_dagster.rules.threshold import AtLeast as AtLeast
     from dq_dagster.rules.threshold import AtMost as AtMost
     from dq_dagster.ruleset import RuleSet as RuleSet
+    from dq_dagster.sources.json_schema import json_schema as json_schema
     from dq_dagster.sources.yaml_files import load_rules as load_rules
     from dq_dagster.spark.java import ensure_java as ensure_java
     from dq_dagster.spark.schemas import schema_of as schema_of
@@ -118,6 +120,7 @@ _HOMES = {
     "evaluation.run": ("evaluate", "explain"),
     "evaluation.tested_history": ("Backtest", "BacktestPoint"),
     "integration.checks": ("build_asset_checks",),
+    "integration.loading": ("UnknownAssetWarning", "validate"),
     "integration.readers": ("Files", "Table"),
     "integration.spark_io_manager": ("SparkIOManager",),
     "judging.evidence": ("Evidence",),
@@ -162,7 +165,6 @@ _HOMES = {
     ),
     "rules.dataset_counts": ("ColumnCountInRange", "RecordCountInRange"),
     "rules.file_size": ("FileSizeInRange",),
-    "rules.json_schema": ("json_schema",),
     "rules.recency": ("Freshness", "RowInsertedCountInRange"),
     "rules.meaning": ("Meaning",),
     "rules.metric_rule": ("MetricInRange", "MetricInSet"),
@@ -175,6 +177,7 @@ _HOMES = {
     "rules.schema_rules": ("SchemaContains", "SchemaEquals"),
     "rules.threshold": ("AtLeast", "AtMost"),
     "ruleset": ("RuleSet",),
+    "sources.json_schema": ("json_schema",),
     "sources.yaml_files": ("load_rules",),
     "spark.java": ("ensure_java",),
     "spark.schemas": ("schema_of",),

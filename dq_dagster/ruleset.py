@@ -4,20 +4,41 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.metrics.shape import column_meanings
 from dq_dagster.rules.catalogue import parse_rule
+from dq_dagster.rules.declared_reader import AnyReader
 from dq_dagster.rules.fields import OnEmpty, RowSql
 from dq_dagster.rules.metric_source import MetricSource, parse_metrics
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.rule import Rule
 from dq_dagster.rules.schema_columns import Columns, fields_of
 from dq_dagster.rules.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """Where a rule set and its rules, by their checks' names, were declared.
+
+    It makes no difference: rule sets that say the same are equal wherever they stand.
+    """
+
+    place: str = "Python"
+    rules: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, rule: Rule) -> str:
+        return self.rules.get(rule.check_name, self.place)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Origin)
+
+    def __hash__(self) -> int:
+        return 0
 
 
 class RuleSet(BaseModel):
@@ -47,8 +68,9 @@ class RuleSet(BaseModel):
     column_meanings: Mapping[str, str] = Field(default_factory=dict)
     """By column, the name of the meaning that the asset's schema gives it: what ``from_schema``
     stands for."""
-    reader: Any = None
-    """Where the checks get the data from; by default the asset's own IO manager."""
+    reader: AnyReader = None
+    """Where the checks get the data from; by default the asset's own IO manager. In YAML
+    ``{table: ...}`` or ``{files: ..., format: ...}``."""
     partition_expr: RowSql | Mapping[str, RowSql] | None = None
     """The column or SQL expression that gives a row's partition, by dimension where there are two;
     by default the ``partition_expr`` of the asset's metadata."""
@@ -56,6 +78,8 @@ class RuleSet(BaseModel):
     """Whether answers on the whole of a partitioned asset are put together from what is on record
     for the partitions that have not been built anew since, so that only the others are read. Data
     that changes without a materialization in Dagster is not noticed."""
+
+    _origin: Origin = PrivateAttr(default=Origin())
 
     # Hidden from type checkers, so that they see the fields as arguments.
     if not TYPE_CHECKING:
@@ -87,6 +111,16 @@ class RuleSet(BaseModel):
             )
             for rule in parsed
         )
+
+    @property
+    def origin(self) -> Origin:
+        return self._origin
+
+    def declared_at(self, origin: Origin) -> Self:
+        """The same, known to stand there."""
+        placed = self.model_copy()
+        placed._origin = origin  # noqa: SLF001 (a copy of itself)
+        return placed
 
     @property
     def asset_path(self) -> tuple[str, ...]:
@@ -153,21 +187,29 @@ def in_terms_of(
     return known
 
 
-def collisions(rules: Sequence[Rule]) -> list[Problem]:
-    """Rules whose names become the same check."""
-    by_name: dict[str, list[Rule]] = defaultdict(list)
-    for rule in rules:
+def collisions(rules: Sequence[Rule], places: Sequence[str] = ()) -> list[Problem]:
+    """Rules whose names become the same check; ``places`` are where they stand, if known."""
+    by_name: dict[str, list[tuple[Rule, str]]] = defaultdict(list)
+    for rule, place in zip(rules, places or [""] * len(rules), strict=True):
         for name in check_names(rule):
-            by_name[name].append(rule)
+            by_name[name].append((rule, place))
     return [
         Problem(
             f"{len(same)} rules become the same check '{name}' "
-            f"({', '.join(rule.type for rule in same)}). Give each a 'name' of its own.",
-            rule=same[1].name,
+            f"({', '.join(_placed(rule, place) for rule, place in same)}). Give each a 'name' of "
+            "its own.",
+            rule=same[1][0].name,
+            place=None if same[1][1] in {"", Origin().place} else same[1][1],
         )
         for name, same in by_name.items()
         if len(same) > 1
     ]
+
+
+def _placed(rule: Rule, place: str) -> str:
+    return (
+        f"{rule.type} {'in' if place == Origin().place else 'at'} {place}" if place else rule.type
+    )
 
 
 def check_names(rule: Rule) -> tuple[str, ...]:
@@ -179,6 +221,84 @@ def check_names(rule: Rule) -> tuple[str, ...]:
 def dataset_check_name(rule: Rule) -> str:
     """The name of the check of a partitioned asset that judges the whole dataset."""
     return f"{rule.check_name}__dataset" if rule.scope == "both" else rule.check_name
+
+
+# What a rule set says for its own rules only, which have it already.
+_DEFAULTS_OF_RULES = {"on_empty", "empty_includes_blank"}
+# What a rule set names; several may each name some.
+_NAMES = {"metrics": "metric", "meanings": "meaning", "column_meanings": "the meaning of column"}
+
+
+def merged(rule_sets: Sequence[RuleSet]) -> list[RuleSet]:
+    """One rule set an asset, in the order of their assets.
+
+    Rules keep the defaults of the set they stand in. What holds for the whole asset must be said
+    once, or alike; only rules of the same name clash.
+    """
+    by_asset: dict[tuple[str, ...], list[RuleSet]] = defaultdict(list)
+    for rule_set in rule_sets:
+        by_asset[rule_set.asset_path].append(rule_set)
+    problems: list[Problem] = []
+    found = [_merged(sets, problems) for sets in by_asset.values()]
+    if problems:
+        raise DeclarationError(problems)
+    return found
+
+
+def _merged(sets: Sequence[RuleSet], problems: list[Problem]) -> RuleSet:
+    """The sets of one asset as one; what does not go together is added to ``problems``."""
+    if len(sets) == 1:
+        return sets[0]
+    placed = [(rule, one.origin.of(rule)) for one in sets for rule in one.rules]
+    found = collisions([rule for rule, _ in placed], [place for _, place in placed])
+    fields: dict[str, Any] = {"asset": _definition_among([one.asset for one in sets])}
+    for name in RuleSet.model_fields:
+        given = [one for one in sets if name in one.model_fields_set]
+        if given and name not in {"asset", "rules", *_DEFAULTS_OF_RULES}:
+            fields[name] = (_united if name in _NAMES else _agreed)(name, given, found)
+    problems += [replace(problem, asset=sets[0].asset_name) for problem in found]
+    if found:
+        return sets[0]
+    origin = Origin(
+        " and ".join(dict.fromkeys(one.origin.place for one in sets)),
+        {rule.check_name: place for rule, place in placed},
+    )
+    return RuleSet(**fields, rules=tuple(rule for rule, _ in placed)).declared_at(origin)
+
+
+def _definition_among(assets: Sequence[Any]) -> Any:
+    """The asset's definition where one of the sets has it, rather than its mere key."""
+    return next((asset for asset in assets if hasattr(asset, "key")), assets[0])
+
+
+def _agreed(name: str, sets: Sequence[RuleSet], problems: list[Problem]) -> Any:
+    first, *others = sets
+    agreed = getattr(first, name)
+    problems += [
+        _disagreement(f"field '{name}'", first, other)
+        for other in others
+        if getattr(other, name) != agreed
+    ]
+    return agreed
+
+
+def _united(name: str, sets: Sequence[RuleSet], problems: list[Problem]) -> dict[str, Any]:
+    united: dict[str, Any] = {}
+    homes: dict[str, RuleSet] = {}
+    for one in sets:
+        for key, value in getattr(one, name).items():
+            if key in united and united[key] != value:
+                problems.append(_disagreement(f"{_NAMES[name]} '{key}'", homes[key], one))
+            united.setdefault(key, value)
+            homes.setdefault(key, one)
+    return united
+
+
+def _disagreement(what: str, first: RuleSet, other: RuleSet) -> Problem:
+    places = " and ".join(f"({one.origin.place})" for one in (first, other))
+    message = f"two rule sets of the asset {places} say different things of {what}: say it once."
+    place = None if other.origin.place == Origin().place else other.origin.place
+    return Problem(message, place=place)
 
 
 def asset_path(asset: Any) -> tuple[str, ...]:

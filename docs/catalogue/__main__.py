@@ -10,7 +10,7 @@ from pathlib import Path
 from docs.catalogue.examples import NotJudged
 from docs.catalogue.pages import ROOT, pages
 from docs.catalogue.template import Misplaced, families
-from dq_dagster.spark.session import quiet_session
+from dq_dagster.spark.session import current_session
 
 COMMAND = "./dev docs"
 
@@ -40,7 +40,7 @@ def main() -> int:
 def _pages() -> dict[Path, str]:
     families()  # Raises Misplaced, for which no Spark has to be started.
     # In a zone of its own, not that of whoever runs this.
-    session = quiet_session({"spark.master": "local[1]", "spark.sql.session.timeZone": "UTC"})
+    session = current_session({"spark.master": "local[1]", "spark.sql.session.timeZone": "UTC"})
     try:
         return pages(session)
     finally:

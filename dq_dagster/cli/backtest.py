@@ -94,6 +94,9 @@ def _tested(
     stored: StoredHistory, rule: Rule | None, metrics: Sequence[str], parameters: dict[str, Any]
 ) -> Backtest:
     keys = metrics if metrics or rule is not None else stored.observed
+    if rule is None and not keys:
+        # Not everything that was measured beside what was judged.
+        return tested((), None, **parameters)
     return tested(
         stored.records,
         rule,

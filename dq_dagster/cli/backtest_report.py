@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -83,12 +84,15 @@ def drawn(point: BacktestPoint) -> str:
         if name in point.bounds:
             places[_place(Fraction(point.bounds[name]), low, high)] = sign
     inside = low <= point.value <= high
-    places[_place(point.value, low, high)] = "•" if inside else "x"
+    if not math.isnan(point.value):
+        places[_place(point.value, low, high)] = "•" if inside else "x"
     return "".join(places).rstrip()
 
 
 def _place(value: Fraction | int | float, low: Fraction, high: Fraction) -> int:
     """Where a number lies; what is outside never lies on or within the bounds."""
+    if value in (math.inf, -math.inf):
+        return 0 if value < low else _LENGTH - 1
     if low == high:
         return (_LOW + _HIGH) // 2 if value == low else (0 if value < low else _LENGTH - 1)
     place = _LOW + round((Fraction(value) - low) / (high - low) * (_HIGH - _LOW))

@@ -25,8 +25,15 @@ class BadInput(click.ClickException):
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Lets the library's own errors end the command with their message alone."""
+    """Lets the library's own errors, and Spark's, end the command with one message alone."""
     try:
         yield
     except DqError as error:
         raise BadInput(str(error)) from None
+    except Exception as error:
+        # Known by where they come from: other commands need no Spark.
+        if type(error).__module__.partition(".")[0] not in {"pyspark", "py4j"}:
+            raise
+        from dq_dagster.spark.failures import condition_of
+
+        raise BadInput(f"Spark failed with {condition_of(error)}.") from None

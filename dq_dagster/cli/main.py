@@ -11,7 +11,7 @@ from dq_dagster.cli.rule_types import rule_types
 from dq_dagster.cli.schema_of import schema_of
 from dq_dagster.cli.trial import trial
 from dq_dagster.rules.catalogue import plugin_problems
-from dq_dagster.rules.json_schema import json_schema
+from dq_dagster.sources.json_schema import json_schema
 
 
 @click.group()

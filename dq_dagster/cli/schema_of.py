@@ -2,49 +2,41 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 
 import click
 
+from dq_dagster.cli.bad_input import BadInput, told
+from dq_dagster.cli.spark_input import PAIRS, started
 from dq_dagster.sources.yaml_writing import to_yaml
-
-_SENTENCE = re.compile(r"\[[A-Z0-9_.]+\] ([^\n]*?)(?: SQLSTATE: \w+.*)?$", re.MULTILINE)
 
 
 @click.command("schema-of")
 @click.argument("path")
-@click.option("--format", "kind", default="parquet", show_default=True, help="A format of Spark.")
 @click.option(
-    "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of that format."
+    "--format", "kind", help="The format of the files; by default what their names end in."
 )
-def schema_of(path: str, kind: str, options: tuple[str, ...]) -> None:
+@click.option("--option", "options", help="An option for reading the files.", **PAIRS)
+@click.option("--conf", help="A setting of Spark, if it has to be started.", **PAIRS)
+def schema_of(
+    *, path: str, kind: str | None, options: Mapping[str, str], conf: Mapping[str, str]
+) -> None:
     """Print a schema_equals rule with the columns that PATH has now.
 
-    PATH is a file, a folder, or a URI that Spark can read.
+    PATH is a file, a folder, or a URI that Spark can read. --option and --conf can be given
+    several times. CSV files are read with a header and with types that fit their values, unless
+    --option header=false or --option inferSchema=false says otherwise.
+
+    The exit code is 0, or 2 if the data could not be read.
     """
     # Here, since other commands need neither Dagster nor Spark.
     from dq_dagster.spark import schemas
-    from dq_dagster.spark.paths import absolute
-    from dq_dagster.spark.session import current_session
+    from dq_dagster.spark.reading import read_files, require_existing
 
-    settings = dict(_setting(option) for option in options)
-    try:
-        frame = current_session().read.format(kind).options(**settings).load(absolute(path))
+    with told():
+        require_existing(path)
+        frame = read_files(started(conf, announced=False), path, kind=kind, options=options)
         columns = schemas.schema_of(frame)
-    except Exception as error:  # noqa: BLE001 (whatever Spark and Java raise, people get one line)
-        raise click.ClickException(f"'{path}' can not be read: {_reason(error)}") from None
+        if not columns:
+            raise BadInput(f"'{path}' has no columns.")
     click.echo(to_yaml([{"type": "schema_equals", "expected": columns}]), nl=False)
-
-
-def _setting(option: str) -> tuple[str, str]:
-    key, equals, value = option.partition("=")
-    if not equals:
-        raise click.BadParameter(f"'{option}' is not of the form KEY=VALUE.")
-    return key, value
-
-
-def _reason(error: Exception) -> str:
-    """Spark's own sentence, without the Java around it."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    sentence = _SENTENCE.search(str(error))
-    return sentence[1] if sentence else lines[0]

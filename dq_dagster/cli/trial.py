@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,13 +12,14 @@ import click
 
 from dq_dagster.cli.bad_input import BadInput, told
 from dq_dagster.cli.report import as_json, as_text
+from dq_dagster.cli.spark_input import PAIRS, started
 from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.run import evaluate
 from dq_dagster.judging.status import Status
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.sources.yaml_files import load_rules
-from dq_dagster.sql.row_expression import refusals
+from dq_dagster.sql.aggregate_expression import filter_refusals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +45,7 @@ class Source:
             raise BadInput("--format and --option describe files: they go with --data.")
         if self.path is not None:
             require_existing(self.path)
-        reasons = refusals(self.where) if self.where is not None else ()
+        reasons = filter_refusals(self.where) if self.where is not None else ()
         if reasons:
             raise BadInput(f"--where: {' '.join(refusal.reason for refusal in reasons)}")
 
@@ -60,14 +59,6 @@ class Source:
         return frame if self.where is None else rows_where(frame, self.where)
 
 
-def _pairs(ctx: Any, param: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in texts]
-    for key, sign, _ in pairs:
-        if not key or not sign:
-            raise click.BadParameter(f"'{key}' is not of the form KEY=VALUE.", ctx, param)
-    return {key: value for key, _, value in pairs}
-
-
 def _moment(ctx: Any, param: click.Parameter, text: str | None) -> datetime | None:
     try:
         return None if text is None else datetime.fromisoformat(text)
@@ -76,16 +67,13 @@ def _moment(ctx: Any, param: click.Parameter, text: str | None) -> datetime | No
         raise click.BadParameter(message, ctx, param) from None
 
 
-_SETTINGS: dict[str, Any] = {"metavar": "KEY=VALUE", "multiple": True, "callback": _pairs}
-
-
 @click.command("test")
 @click.argument("rules", type=click.Path(path_type=Path))
 @click.option("--data", metavar="PATH", help="Files, or a folder of them, to try the rules on.")
 @click.option(
     "--format", "kind", help="The format of the files; by default what their names end in."
 )
-@click.option("--option", "options", help="An option for reading the files.", **_SETTINGS)
+@click.option("--option", "options", help="An option for reading the files.", **PAIRS)
 @click.option("--table", metavar="NAME", help="A table of Spark's catalog, instead of files.")
 @click.option("--where", metavar="SQL", help="Look at these rows of the data only.")
 @click.option("--asset", help="The asset whose rules to try, if there are several.")
@@ -99,7 +87,7 @@ _SETTINGS: dict[str, Any] = {"metavar": "KEY=VALUE", "multiple": True, "callback
 @click.option(
     "--now", metavar="TIME", callback=_moment, help="The time that ages are counted from."
 )
-@click.option("--conf", help="A setting of Spark, if it has to be started.", **_SETTINGS)
+@click.option("--conf", help="A setting of Spark, if it has to be started.", **PAIRS)
 @click.option("--strict", is_flag=True, help="Let a Warning count as an Error.")
 @click.option("--json", "machine", is_flag=True, help="Print JSON, for machines.")
 @click.pass_context
@@ -132,7 +120,7 @@ def trial(
         rule_set = _rule_set(load_rules(rules), asset)
         chosen = rule_set.model_copy(update={"rules": _chosen(rule_set, names)})
         source.check()
-        result = evaluate(source.read(_session(conf)), chosen, now=now)
+        result = evaluate(source.read(started(conf)), chosen, now=now)
     shown = as_json(result, rule_set) if machine else as_text(result, rule_set)
     click.echo(shown)
     ctx.exit(_exit_code(result, strict=strict))
@@ -168,24 +156,6 @@ def _chosen(rule_set: RuleSet, names: Sequence[str]) -> tuple[Rule, ...]:
 
 def _all(names: Mapping[str, Any]) -> str:
     return ", ".join(names)
-
-
-def _session(settings: Mapping[str, str]) -> SparkSession:
-    from dq_dagster.spark.session import quiet_session
-
-    with _progress("Starting Spark ..."):
-        return quiet_session(settings)
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[None]:
-    """A line that shows that something takes its time, apart from the results."""
-    click.echo(what, err=True, nl=False)
-    start = time.monotonic()
-    try:
-        yield
-    finally:
-        click.echo(f" {time.monotonic() - start:.0f} s", err=True)
 
 
 def _exit_code(result: Evaluation, *, strict: bool) -> int:

@@ -13,6 +13,17 @@ class UnreadableData(DqError):
     """What was handed over can not be turned into a Spark DataFrame."""
 
     @classmethod
+    def no_table(cls, described: str) -> UnreadableData:
+        return cls(
+            f"A Spark or pandas DataFrame is needed, not {described}. Let the asset return one, "
+            "or give the rule set a reader."
+        )
+
+    @classmethod
+    def unknown_asset(cls, asset: str, known: Sequence[str]) -> UnreadableData:
+        return cls(f"There is no asset '{asset}'.{near_or_all(asset, known)}")
+
+    @classmethod
     def changed_type(
         cls, column: str, one: tuple[str, str], other: tuple[str, str]
     ) -> UnreadableData:
@@ -34,6 +45,28 @@ class UnreadableData(DqError):
         return cls(
             f"The output {output}, which is a {kind.__module__}.{kind.__qualname__}, is neither a "
             f"DataFrame nor can it be pickled ({error.__name__}): let the op return one of both."
+        )
+
+    @classmethod
+    def in_partition(cls, reason: str, partition: str) -> UnreadableData:
+        return cls(f"In partition '{partition}': {reason}")
+
+    @classmethod
+    def column_twice(cls, column: str) -> UnreadableData:
+        return cls(f"The DataFrame has the column '{column}' twice: rename one of them.")
+
+    @classmethod
+    def not_stored(cls, asset: str, reason: str) -> UnreadableData:
+        return cls(f"Nothing of asset '{asset}' was written. {reason}")
+
+    @classmethod
+    def off_the_clock(cls, column: str, kind: str, zone: str) -> UnreadableData:
+        return cls(
+            f"Column '{column}' of the pandas type {kind} has times that do not exist in the "
+            f"session's time zone {zone}, whose clocks go forward over them: as a partition it "
+            "would have another type than the others. Give the column the zone that it is meant "
+            "in, for example by dt.tz_localize('UTC'), or let spark.sql.session.timeZone be that "
+            "zone."
         )
 
     @classmethod

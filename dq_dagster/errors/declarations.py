@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dq_dagster.errors.base import DqError
+from dq_dagster.errors.base import DqError, near_or_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,39 @@ class Problem:
     asset: str | None = None
     place: str | None = None
     field: str | None = None
+
+    @classmethod
+    def unknown_asset(cls, name: str, known: Sequence[str], *, place: str | None) -> Problem:
+        return cls(
+            f"there is no such asset.{near_or_all(name, sorted(known))} Its rules would never "
+            f"run. What others build is named by dg.AssetSpec('{name}').",
+            asset=name,
+            place=place,
+        )
+
+    @classmethod
+    def unknown_other_asset(
+        cls, rule: str, asset: str, other: str, known: Sequence[str], *, place: str | None
+    ) -> Problem:
+        message = f"it looks at asset '{other}', which there is not."
+        hint = near_or_all(other, sorted(known))
+        return cls(f"{message}{hint}", rule=rule, asset=asset, place=place)
+
+    @classmethod
+    def built_twice(cls, asset: str) -> Problem:
+        return cls(
+            "its checks were built twice. Give all of its rule sets to one call: "
+            "dq.build_asset_checks([*dq.load_rules(...), rule_set]).",
+            asset=asset,
+        )
+
+    @classmethod
+    def other_partitions(cls, asset: str) -> Problem:
+        return cls(
+            "its checks were built without its partitions, or with others. Give its definition: "
+            "dq.build_asset_checks(rule_sets, assets=[...]).",
+            asset=asset,
+        )
 
     def __str__(self) -> str:
         where = []

@@ -72,6 +72,14 @@ class Unmeasurable(RuleFailure):
         )
 
     @classmethod
+    def not_ansi(cls) -> Unmeasurable:
+        return cls(
+            "The Spark session runs without ANSI, where sums wrap around and what cannot be cast "
+            "becomes NULL without a word, so that SQL may get a wrong answer: set "
+            "spark.sql.ansi.enabled to true for the session."
+        )
+
+    @classmethod
     def not_bracketed(cls, column: str) -> Unmeasurable:
         return cls(f"The median of '{column}' could not be found: the data changed meanwhile.")
 
@@ -88,6 +96,8 @@ class Misfit(RuleFailure):
 
     @classmethod
     def no_column(cls, column: str, known: Sequence[str]) -> Misfit:
+        if not known:
+            return cls(f"Column '{column}' is not in the table, which has no columns.")
         hint = did_you_mean(column, known)
         if not hint:
             shown = ", ".join(f"'{name}'" for name in known[:20])
@@ -128,6 +138,42 @@ class Misfit(RuleFailure):
         return cls(f"{what} does not fit column '{column}' of type {actual}: it needs {wanted}.")
 
     @classmethod
+    def no_spark_type(cls, column: str, kind: str, remedy: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind}, which Spark does not have: convert "
+            f"it {remedy}."
+        )
+
+    @classmethod
+    def mixed_types(cls, column: str, kind: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind}, and Spark has one type for a "
+            "column: bring its values to one."
+        )
+
+    @classmethod
+    def too_large(cls, column: str, kind: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind} and has values that Spark cannot "
+            "hold: whole numbers have 64 bits there, decimals 38 digits, times microseconds. "
+            "Convert them, for example to text."
+        )
+
+    @classmethod
+    def too_fine(cls, column: str, kind: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind} and has values that are finer than "
+            "Spark's microseconds: round them, for example by dt.floor('us')."
+        )
+
+    @classmethod
+    def no_unicode(cls, column: str, kind: str) -> Misfit:
+        return cls(
+            f"Column '{column}' is of the pandas type {kind} and has texts that are not valid "
+            "Unicode: decode them anew, with an encoding that fits or with errors='replace'."
+        )
+
+    @classmethod
     def incomparable(
         cls, column: str, actual: str, other: str, other_type: str, place: str
     ) -> Misfit:
@@ -158,6 +204,14 @@ class Misfit(RuleFailure):
     @classmethod
     def no_scalar(cls, metric: str, kind: str) -> Misfit:
         return cls(f"Metric '{metric}' is neither a number, a text nor a time, but of type {kind}.")
+
+    @classmethod
+    def withheld(cls, metric: str) -> Misfit:
+        return cls(
+            f"The value of '{metric}' is not kept on record: it is a text that a row holds, or a "
+            "very long one. Measure it now (auto_compute: true), or let an SQL metric say what is "
+            "to be recorded, such as {sql: max(country)}."
+        )
 
     @classmethod
     def query_shape(cls, metric: str, found: str) -> Misfit:

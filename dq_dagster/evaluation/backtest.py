@@ -13,6 +13,7 @@ from dq_dagster.evaluation.history import Recorded
 from dq_dagster.evaluation.replay import Calendar, Replayed, replay
 from dq_dagster.evaluation.tested_history import Backtest, BacktestPoint
 from dq_dagster.judging.lookback import Baseline, Lookback
+from dq_dagster.judging.past import number_of
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.typical import PeriodUnit
 from dq_dagster.rules.catalogue import parse_rule
@@ -40,10 +41,10 @@ def backtest(
     """Judges what was recorded once more, each point by those before it. Nothing is saved.
 
     ``records`` are what evaluations of one rule recorded (``dq.Recorded``), in any order. ``rule``
-    is a rule that compares with the past, or another one on the same metric, such as
-    ``column_avg_in_range``; without one, every number on record is judged. The parameters of
-    change detection are the rule's own, unless they are given here. ``metrics`` are the keys of
-    the numbers to judge, if not those that the rule judges.
+    is a rule that compares with the past, or another one, such as ``column_avg_in_range``: then
+    what it observed is judged. Without one, every number on record is. The parameters of change
+    detection are the rule's own, unless they are given here. ``metrics`` are the keys of the
+    numbers to judge, if not those that the rule judges.
 
     ``partition`` shows the points of one partition only, which are judged by all the same. A
     partition stands for the time in ``times``; without it, for that of its key if all keys are ISO
@@ -73,7 +74,14 @@ def _rules(
     metrics: Sequence[str],
     parameters: Mapping[str, Any],
 ) -> list[Rule]:
-    recorded = list(dict.fromkeys(key for record in records for key in record.metrics))
+    recorded = list(
+        dict.fromkeys(
+            key
+            for record in records
+            for key, value in record.metrics.items()
+            if number_of(value) is not None
+        )
+    )
     for key in metrics:
         if key not in recorded:
             raise NotOnRecord.number(key, recorded)
@@ -81,7 +89,8 @@ def _rules(
         typical = as_typical(rule, parameters)
         if typical is not None:
             return [typical]
-        needed = {metric.key for metric in rule.metrics()}
+        needed = {key for record in records for key in record.observed}
+        needed = needed or {metric.key for metric in rule.metrics()}
         recorded = [key for key in recorded if key in needed]
     # Where nothing is on record, the parameters are checked nonetheless.
     return [recorded_number(key, rule, parameters) for key in metrics or recorded or ["nothing"]]
@@ -99,12 +108,13 @@ def _judged(one: Replayed) -> Iterator[BacktestPoint]:
     alone = {"status": outcome.status, "message": outcome.message, **outcome.details}
     for verdict in outcome.details.get("columns", {"": alone}).values():
         typical = verdict.get("typical")
-        if typical is not None:
+        value = None if typical is None else number_of(one.record.metrics[typical["metric"]])
+        if typical is not None and value is not None:
             yield BacktestPoint(
                 one.at,
                 one.record.partition,
                 typical["metric"],
-                one.record.metrics[typical["metric"]],
+                value,
                 Status(verdict["status"]),
                 verdict["message"],
                 typical.get("bounds", {}),

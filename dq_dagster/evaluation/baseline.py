@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from dq_dagster.evaluation.history import Group, Recorded, group_of
-from dq_dagster.judging.past import PastValue
+from dq_dagster.judging.past import PastValue, number_of
 from dq_dagster.judging.typical import Typical
 from dq_dagster.metrics.slices import Slice
 
@@ -27,14 +27,17 @@ class _Series:
     complete: bool = False
 
     def completed_by(
-        self, point: PastValue, data: str | None, typical: Typical, at: datetime
+        self, point: PastValue | None, data: str | None, typical: Typical, at: datetime
     ) -> bool:
-        """Takes the next older point; says whether no further one is needed from now on."""
+        """Takes the next older point; says whether no further one is needed from now on.
+
+        None for an evaluation that found no number: it stands for its state of the data as well.
+        """
         if self.complete or data in self.states:
             return False
         if data is not None:
             self.states.add(data)
-        if typical.counts(point):
+        if point is not None and typical.counts(point):
             self.points.append(point)
             self.complete = typical.suffices(len(self.points), point.at, at)
         return self.complete
@@ -59,9 +62,12 @@ def same_slice(
     for record in records if series else ():
         if record.data is not None and record.data == current.get(record.partition):
             continue
+        measured = [key for key in keys if record.measured((key,))]
         for part in by_partition.get(record.partition, ()):
-            for key, point in points_of(record, group_of(part), keys, record.at):
-                open_ones -= series[part, key].completed_by(point, record.data, typical, at)
+            points = dict(points_of(record, group_of(part), measured, record.at))
+            for key in measured:
+                one = series[part, key]
+                open_ones -= one.completed_by(points.get(key), record.data, typical, at)
         if not open_ones:
             break
     return {part: {key: series[part, key].points[::-1] for key in keys} for part in parts}
@@ -71,8 +77,8 @@ def points_of(
     record: Recorded, group: Group, keys: Collection[str], at: datetime
 ) -> Iterator[tuple[str, PastValue]]:
     """Its numbers as past values of that moment; what is no number is no point."""
-    numbers = record.numbers(group)
+    values = record.values(group)
     for key in keys:
-        value: Any = numbers.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            yield key, PastValue(value, at, record.status_of(key, group), record.partition)
+        number = number_of(values.get(key))
+        if number is not None:
+            yield key, PastValue(number, at, record.status_of(key, group), record.partition)

@@ -78,7 +78,7 @@ class Ranked:
         ranked = sorted(groups, key=lambda part: (-groups[part].impact, -groups[part].rows))
         return cls(groups, ranked[:top], ranked[top:])
 
-    def numbers(self) -> dict[str, Mapping[str, int | float]]:
+    def numbers(self) -> dict[str, Mapping[str, Any]]:
         return {key: outcome.metrics for key, outcome in self._largest()}
 
     def statuses(self) -> dict[str, Mapping[str, Status]]:
@@ -100,7 +100,7 @@ class Breakdown:
     dimensions: Mapping[str, Ranked | RuleFailure]
 
     @property
-    def metrics(self) -> dict[str, dict[str, Mapping[str, int | float]]]:
+    def metrics(self) -> dict[str, dict[str, Mapping[str, Any]]]:
         """The numbers of the groups, by dimension."""
         found = self.dimensions.items()
         return {name: one.numbers() for name, one in found if isinstance(one, Ranked)}

@@ -15,6 +15,7 @@ from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan import Plan, make_plan
 from dq_dagster.rules.rule import Rule
+from dq_dagster.spark.ansi import is_ansi, under_ansi
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
@@ -36,6 +37,8 @@ class Dataset:
     frame: DataFrame
     table: Table
     division: Division
+    # The rows in the session they came from; in the frame, what is computed is so under ANSI.
+    home: DataFrame
     # Partitions that have other columns than the frame; those that have the same, together.
     others: Mapping[frozenset[str], Dataset] = field(default_factory=dict)
 
@@ -55,12 +58,13 @@ class Dataset:
             whole = opened(data.frame)
             clashes = {name: Unmeasurable(str(clash)) for name, clash in data.clashes.items()}
             return replace(whole, table=replace(whole.table, clashes=clashes), others=others)
-        frame = as_spark(data)
-        visible = frame.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else frame
-        table = Table.of(visible, now, around)
+        home = as_spark(data)
+        frame = under_ansi(home)
+        visible = home.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else home
+        table = Table.of(visible, now, around, is_ansi=is_ansi(frame))
         dimensions = [name for rule in rules for name in rule.dimensions]
         division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
-        return cls(frame, table, division)
+        return cls(frame, table, division, home)
 
     def measure(self, plan: Plan, partitions: Sequence[str] | None = None) -> Measurements:
         """Runs the plan's passes; without a list, the partitions are those that have rows."""
@@ -71,7 +75,7 @@ class Dataset:
         alike = tuple(key for key in keys or () if not any(key in some for some in self.others))
         division = replace(self.division, partitions=alike)
         for step in plan.passes:
-            found |= run(step, self.frame, self.table, division)
+            found |= run(step, self.frame, self.table, division, self.home)
             if plan.partitioned and keys is None and RecordCount() in found:
                 keys = _partitions_with_rows(found[RecordCount()])
                 division = replace(division, partitions=keys)
@@ -100,14 +104,14 @@ class Dataset:
     def only(self, partitions: Sequence[str]) -> Dataset:
         """The rows of these partitions."""
         keys = ", ".join(map(text, partitions)) or "NULL"
-        return replace(self, frame=self.frame.where(f"{self.division.partition} IN ({keys})"))
+        return self._where(f"{self.division.partition} IN ({keys})")
 
     def except_for(self, partitions: Sequence[str]) -> Dataset:
         """The rows outside these partitions."""
         keys = ", ".join(map(text, partitions))
         if not keys:
             return self
-        return replace(self, frame=self.frame.where(f"{self.division.partition} NOT IN ({keys})"))
+        return self._where(f"{self.division.partition} NOT IN ({keys})")
 
     def without(self, groups: Sequence[Slice]) -> Dataset:
         """The rows outside these groups, which are of one dimension.
@@ -125,7 +129,12 @@ class Dataset:
             f"({text(part.partition or '')}, {part.group is None}, {text(part.group or '')})"
             for part in groups
         )
-        return replace(kept, frame=kept.frame.where(f"{row} NOT IN ({listed})"))
+        return kept._where(f"{row} NOT IN ({listed})")  # noqa: SLF001 (its like)
+
+    def _where(self, condition: str) -> Dataset:
+        frame = self.frame.where(condition)
+        home = frame if self.home is self.frame else self.home.where(condition)
+        return replace(self, frame=frame, home=home)
 
 
 def _partitions_with_rows(rows: Measured) -> tuple[str, ...]:

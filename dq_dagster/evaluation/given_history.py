@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from dq_dagster.errors import DeclarationError
 from dq_dagster.evaluation.history import History, Recorded
 from dq_dagster.judging.comparison import parse_moment
-from dq_dagster.judging.past import PastValue
+from dq_dagster.judging.past import PastValue, number_of
 from dq_dagster.judging.status import worst
 from dq_dagster.metrics.slices import NO_KEY
 from dq_dagster.rules.rule import Rule
@@ -94,7 +94,7 @@ def in_utc(moment: datetime) -> datetime:
 def _past_value(value: Any, key: str, at: datetime) -> PastValue:
     if isinstance(value, PastValue):
         return replace(value, at=in_utc(value.at))
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if value is not None and number_of(value) is None:
         raise DeclarationError.of(f"history is {_FORMS}; '{key}' has {value!r} among them.")
     return PastValue(value, at)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.status import Status
 from dq_dagster.metrics.slices import Slice
 from dq_dagster.rules.rule import Rule
 
-Numbers = Mapping[str, float]
+Values: TypeAlias = Mapping[str, Any]
 # A dimension and one of its groups, as ``group_key`` has it; None for a slice as a whole.
 Group: TypeAlias = tuple[str, str] | None
 
@@ -22,37 +22,51 @@ Group: TypeAlias = tuple[str, str] | None
 class Recorded:
     """What one earlier evaluation of a rule recorded.
 
-    ``metrics`` holds numbers by metric key, ``groups`` the same by dimension and group (which
-    ``group_key`` makes a text of). ``statuses`` and ``group_statuses`` hold what single numbers
-    were judged, where that is known; the others have the ``status`` of the evaluation. ``data``
-    says which state of the data was looked at: two evaluations of the same partition and the same
-    state are one point, and the later one counts. None: nobody knows, so each is a point.
+    ``metrics`` holds values by metric key, None where there was nothing to measure; ``groups`` the
+    same by dimension and group (which ``group_key`` makes a text of). ``statuses`` and
+    ``group_statuses`` hold what single numbers were judged, where that is known; the others have
+    the ``status`` of the evaluation. ``data`` says which state of the data was looked at: two
+    evaluations of the same partition and the same state are one point, and the later one counts.
+    None: nobody knows, so each is a point. ``observed`` are the keys of what was judged, rather
+    than measured beside, where that is known.
     """
 
     at: datetime
-    metrics: Numbers
+    metrics: Values
     status: Status = Status.OK
     partition: str | None = None
     data: str | None = None
-    groups: Mapping[str, Mapping[str, Numbers]] = field(default_factory=dict)
+    groups: Mapping[str, Mapping[str, Values]] = field(default_factory=dict)
     statuses: Mapping[str, Status] = field(default_factory=dict)
     group_statuses: Mapping[str, Mapping[str, Mapping[str, Status]]] = field(default_factory=dict)
+    observed: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, outcome: Outcome, *, at: datetime, data: str | None = None) -> Recorded:
         """What is kept of an outcome for evaluations to come."""
         return cls(
             at,
-            outcome.metrics,
+            {**outcome.metrics, **outcome.observed_metrics},
             outcome.judged,
             outcome.partition,
             data,
             outcome.group_metrics,
             outcome.statuses,
             outcome.group_statuses,
+            tuple(outcome.observed_metrics),
         )
 
-    def numbers(self, group: Group) -> Numbers:
+    def measured(self, keys: Collection[str]) -> bool:
+        """Whether it takes the place of what was known of these metrics before.
+
+        What looked at the data does so, be there a number or none. What broke on the way does not,
+        nor does what another rule of the same name recorded.
+        """
+        if not self.metrics:
+            return self.status is Status.EMPTY or bool(self.groups)
+        return not self.metrics.keys().isdisjoint(keys)
+
+    def values(self, group: Group) -> Values:
         """What was recorded of the slice, or of one of its groups; nothing if it had no rows."""
         if group is None:
             return self.metrics

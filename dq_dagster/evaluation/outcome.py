@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from dq_dagster.evaluation.html import html_of
 from dq_dagster.evaluation.reuse import KeptStates
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.status import Status
@@ -27,12 +28,13 @@ class Outcome:
     rows: int | None = None
     failed_rows: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
-    metrics: Mapping[str, int | float] = field(default_factory=dict)
+    # The measured values by metric key, None where there was nothing to measure.
+    metrics: Mapping[str, Any] = field(default_factory=dict)
     partition: str | None = None
-    # The same numbers by dimension and group (see history.group_key), the largest groups first.
-    group_metrics: Mapping[str, Mapping[str, Mapping[str, int | float]]] = field(
-        default_factory=dict
-    )
+    # The same by dimension and group (see history.group_key), the largest groups first.
+    group_metrics: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    # What the verdict is about: values of metrics by their keys, or numbers made of several.
+    observed_metrics: Mapping[str, Any] = field(default_factory=dict)
     # What single metrics were judged, where that may not be the status of all; by metric key, and
     # by dimension, group and metric key.
     statuses: Mapping[str, Status] = field(default_factory=dict)
@@ -49,7 +51,8 @@ class Outcome:
         judgement: Judgement,
         *,
         partition: str | None = None,
-        metrics: Mapping[str, int | float] | None = None,
+        metrics: Mapping[str, Any] | None = None,
+        observed_metrics: Mapping[str, Any] | None = None,
     ) -> Self:
         outcome = cls(
             rule=rule,
@@ -62,6 +65,7 @@ class Outcome:
             failed_rows=judgement.failed_rows,
             details=judgement.details,
             metrics=metrics or {},
+            observed_metrics=observed_metrics or {},
             partition=partition,
             statuses=rule.statuses(judgement),
         )
@@ -87,6 +91,9 @@ class Outcome:
     def ok(self) -> bool:
         """Neither a Warning nor an Error."""
         return self.status in {Status.OK, Status.EMPTY}
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def _with_filter(message: str, where: str | None) -> str:

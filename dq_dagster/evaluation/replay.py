@@ -13,6 +13,7 @@ from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.lookback import Lookback
+from dq_dagster.judging.past import number_of
 from dq_dagster.metrics.slices import Slice
 from dq_dagster.rules.rule import Rule
 
@@ -45,7 +46,7 @@ def replay(
     What was an Error is told by this rule, not by the one that recorded it.
     """
     keys = {metric.key for metric in rule.metrics()}
-    measured = [record for record in records if not keys.isdisjoint(record.metrics)]
+    measured = [record for record in records if record.measured(keys)]
     measured.sort(key=lambda record: record.at)
     timed = {
         str(record.partition): record
@@ -114,7 +115,7 @@ def _standing(records: Sequence[Recorded]) -> list[Recorded]:
 
 
 def _outcome(record: Recorded, rule: Rule, past: LookingBack, part: Slice) -> Outcome:
-    values = {metric: record.metrics.get(metric.key) for metric in rule.metrics()}
+    values = {metric: number_of(record.metrics.get(metric.key)) for metric in rule.metrics()}
     evidence = past.add_to(Evidence(values, now=record.at), part)
     return Outcome.of(
         rule, judged(rule, evidence), partition=record.partition, metrics=record.metrics

@@ -5,25 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
+from dq_dagster.evaluation.html import COLOURS, html_of_all
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.status import Status, worst
-from dq_dagster.judging.wording import plural, show
+from dq_dagster.judging.wording import plural
 from dq_dagster.plan import Plan
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What people know the statuses by.
-COLOURS = {
-    Status.OK: "#1a7f37",
-    Status.WARNING: "#9a6700",
-    Status.ERROR: "#cf222e",
-    Status.EMPTY: "#57606a",
-    Status.NOT_COMPUTED: "#57606a",
-}
+__all__ = ["COLOURS", "Evaluation"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -79,12 +72,7 @@ class Evaluation:
         return "\n".join([self.headline(), *lines])
 
     def _repr_html_(self) -> str:
-        cells = "".join(_html_row(outcome) for outcome in self.outcomes)
-        return (
-            f"<p><b>{escape(self.headline())}</b></p><table><thead><tr><th>status</th>"
-            f"<th>rule</th><th>observed</th><th>message</th></tr></thead><tbody>{cells}"
-            "</tbody></table>"
-        )
+        return html_of_all(self.headline(), self.outcomes)
 
     def headline(self) -> str:
         """Such as "4 outcomes: 1 Error, 3 Ok"."""
@@ -107,18 +95,3 @@ def _record(outcome: Outcome) -> dict[str, Any]:
         "failed_rows": outcome.failed_rows,
         "details": dict(outcome.details),
     }
-
-
-def _html_row(outcome: Outcome) -> str:
-    colour = COLOURS[outcome.status]
-    return (
-        f'<tr><td style="color:{colour}"><b>{outcome.status}</b></td>'
-        f"<td>{escape(outcome.rule.name)}</td><td>{escape(_observed(outcome.observed))}</td>"
-        f'<td style="text-align:left">{escape(outcome.message)}</td></tr>'
-    )
-
-
-def _observed(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {_observed(one)}" for name, one in value.items())
-    return "" if value is None else show(value)

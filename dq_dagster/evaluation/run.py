@@ -12,7 +12,7 @@ from dq_dagster.evaluation.breakdown import Breakdown, breakdown, groups_in, tab
 from dq_dagster.evaluation.given_history import Given, history_of
 from dq_dagster.evaluation.history import History
 from dq_dagster.evaluation.looking_back import NO_PAST, LookingBack, look_back
-from dq_dagster.evaluation.numbers import numbers
+from dq_dagster.evaluation.numbers import observed, values
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.reuse import Reuse
@@ -177,7 +177,14 @@ def _outcome(
 ) -> Outcome:
     evidence = past.add_to(found.evidence(rule, part), part)
     judgement = judged(rule, evidence)
-    outcome = Outcome.of(rule, judgement, partition=part.partition, metrics=numbers(rule, evidence))
+    metrics = values(rule, evidence)
+    outcome = Outcome.of(
+        rule,
+        judgement,
+        partition=part.partition,
+        metrics=metrics,
+        observed_metrics=observed(rule, judgement, metrics),
+    )
     return replace(outcome, group_metrics=by_group.metrics, group_statuses=by_group.statuses)
 
 

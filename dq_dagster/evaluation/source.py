@@ -72,5 +72,5 @@ class Source:
             data = self.data(None)
             frame = data.frame if isinstance(data, Divided) else as_spark(data)
         else:
-            frame = self.whole.frame
+            frame = self.whole.home
         return frame.drop(HIDDEN_KEY)

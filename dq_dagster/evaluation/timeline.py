@@ -110,8 +110,7 @@ class _Reading:
 
     def take(self, record: Recorded, moment: datetime, *, wanted: bool) -> None:
         self.lead = max(self.lead, moment - record.at)
-        # Without any of the numbers nothing was measured: it broke, or was another rule then.
-        if wanted and not self.keys.isdisjoint(record.metrics):
+        if wanted and record.measured(self.keys):
             self.latest.setdefault(str(record.partition), (moment, record))
 
     def is_enough(self, read_back_to: datetime) -> bool:

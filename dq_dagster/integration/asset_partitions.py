@@ -148,4 +148,6 @@ def _spec_of(definition: Any, asset: Any) -> dg.AssetSpec | None:
         return definition if definition.key == key else None
     if isinstance(definition, dg.AssetsDefinition):
         return next((spec for spec in definition.specs if spec.key == key), None)
+    if isinstance(definition, dg.SourceAsset) and definition.key == key:
+        return dg.AssetSpec(key, partitions_def=definition.partitions_def)
     return None

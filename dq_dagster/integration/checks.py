@@ -1,8 +1,7 @@
 """Rule sets as asset checks: one step per asset answers all of its checks together."""
 
 # No "from __future__ import annotations": Dagster reads the annotation of a step's context.
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -10,11 +9,16 @@ import dagster as dg
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.integration.asset_partitions import declared_partitions
 from dq_dagster.integration.check_run import CheckRun
+from dq_dagster.integration.dagster_internals import watch
+from dq_dagster.integration.loading import LoadedChecks, keys_of, place_of
+from dq_dagster.integration.progress import with_progress
 from dq_dagster.integration.readers import reader_of
 from dq_dagster.integration.results import check_specs
-from dq_dagster.ruleset import RuleSet
+from dq_dagster.rules.rule import Rule
+from dq_dagster.ruleset import RuleSet, merged
+from dq_dagster.spark.java import use_packaged_java
 
-AnyAsset = dg.AssetsDefinition | dg.AssetSpec
+AnyAsset = dg.AssetsDefinition | dg.AssetSpec | dg.SourceAsset | dg.AssetKey | str
 
 
 def build_asset_checks(
@@ -23,21 +27,63 @@ def build_asset_checks(
     """Dagster checks for rule sets: each enabled rule becomes one, each asset one step.
 
     A rule of a partitioned asset becomes a check of its partitions, of the whole dataset, or (with
-    scope ``both``) one of each. ``assets`` are the definitions in which rule sets that name their
-    asset by its key, as those of YAML files do, find its partitions.
+    scope ``both``) one of each. Several rule sets of one asset become one step. ``assets`` are the
+    definitions in which rule sets that name their asset by its key, as those of YAML files do,
+    find its partitions; where they are given, an asset that is not among them is refused.
     """
-    every = [rule_sets] if isinstance(rule_sets, RuleSet) else list(rule_sets)
-    _require_one_per_asset(every)
+    every = merged(_rule_sets(rule_sets))
+    known = _known(assets)
+    if known:
+        _refuse_unknown_assets(every, known)
     _refuse_what_is_not_built(every)
+    # Here already, because the assets of the same process may be the first to start Spark.
+    use_packaged_java()
     return [_checks_of(rule_set, assets) for rule_set in every if rule_set.enabled_rules]
 
 
-def _require_one_per_asset(rule_sets: Sequence[RuleSet]) -> None:
-    counts = Counter(rule_set.asset_name for rule_set in rule_sets)
-    twice = [name for name, count in counts.items() if count > 1]
-    if twice:
-        message = "there are several rule sets; put their rules together into one."
-        raise DeclarationError([Problem(message, asset=name) for name in twice])
+def _rule_sets(given: Any) -> list[RuleSet]:
+    """What was given, as a list; raises DeclarationError that says what to give instead."""
+    if isinstance(given, RuleSet):
+        return [given]
+    if isinstance(given, str):
+        raise DeclarationError.of(
+            f"rule sets are needed, not '{given}': read those of a file or folder by "
+            f"dq.build_asset_checks(dq.load_rules('{given}'))."
+        )
+    if isinstance(given, Rule | Mapping) or not isinstance(given, Sequence):
+        raise DeclarationError.of(f"rule sets are needed, not {_described(given)}.")
+    strange = next((one for one in given if not isinstance(one, RuleSet)), None)
+    if strange is not None:
+        raise DeclarationError.of(f"a list of rule sets is needed, not of {_described(strange)}.")
+    return list(given)
+
+
+def _described(given: Any) -> str:
+    if isinstance(given, Rule) or (isinstance(given, Mapping) and "type" in given):
+        return "rules: say which asset they are of, as in dq.RuleSet(asset=..., rules=[...])"
+    if isinstance(given, Mapping):
+        return "dicts: write dq.RuleSet(asset=..., rules=[...])"
+    return f"{type(given).__module__}.{type(given).__qualname__}"
+
+
+def _known(assets: Any) -> set[dg.AssetKey]:
+    """The keys of all assets in a list of definitions."""
+    listed = isinstance(assets, Sequence) and not isinstance(assets, str)
+    if not listed:
+        raise DeclarationError.of(f"assets= takes a list of assets, not {assets!r}.")
+    return {key for asset in assets for key in keys_of(asset)}
+
+
+def _refuse_unknown_assets(rule_sets: Sequence[RuleSet], known: set[dg.AssetKey]) -> None:
+    names = [key.to_user_string() for key in known]
+    problems = [
+        Problem.unknown_asset(one.asset_name, names, place=place_of(one))
+        for one in rule_sets
+        # A definition is there on purpose, wherever its asset comes from.
+        if not hasattr(one.asset, "key") and dg.AssetKey(one.asset_path) not in known
+    ]
+    if problems:
+        raise DeclarationError(problems)
 
 
 def _refuse_what_is_not_built(rule_sets: Sequence[RuleSet]) -> None:
@@ -72,7 +118,8 @@ def _checks_of(rule_set: RuleSet, assets: Sequence[Any]) -> dg.AssetChecksDefini
     def checks(context: dg.AssetCheckExecutionContext) -> Iterator[Any]:
         run = CheckRun(context, rule_set, reader, knows_partitions=partitions_def is not None)
         # All results are made before the first is given away: none may be left without.
-        yield from list(run.events())
+        yield from with_progress(list(run.events()), run.name, context.log)
         run.require_partitions()
 
+    watch(checks, LoadedChecks(rule_set, partitions_def))
     return checks

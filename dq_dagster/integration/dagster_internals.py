@@ -6,7 +6,7 @@ import copy
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import dagster as dg
 from dagster import AssetCheckEvaluation
@@ -17,6 +17,7 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 from dagster._core.definitions.assets.definition.asset_spec import (
     SYSTEM_METADATA_KEY_IO_MANAGER_KEY,
 )
+from dagster._core.definitions.op_definition import OpDefinition
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._core.event_api import PartitionKeyFilter
 from dagster._core.execution.context.metadata_logging import (
@@ -39,11 +40,15 @@ from dagster._core.storage.tags import (
 from dagster._utils.warnings import disable_dagster_warnings
 
 if TYPE_CHECKING:
+    from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetGraph
+    from dagster._core.definitions.assets.job.asset_layer import AssetLayer
     from dagster._core.execution.context.system import StepExecutionContext
     from dagster._core.execution.plan.inputs import StepInput
 
 _FINISHED = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
 _RANGE_TAGS = [ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG]
+# What Dagster notes on an asset that it only knows because something refers to it.
+_STUB = "dagster/auto_created_stub_asset"
 # How many records one question to the event log asks for.
 _PAGE = 1_000
 
@@ -166,6 +171,68 @@ def partition_keys_of(
 ) -> list[str]:
     """All keys of a definition, dynamic ones included."""
     return list(definition.get_partition_keys(dynamic_partitions_store=instance))
+
+
+class Watcher(Protocol):
+    """What wants to know how the step of some checks gets on in a code location."""
+
+    def loaded_beside(self, known: Collection[dg.AssetKey]) -> None:
+        """A job with the step in it was put together; ``known`` are the assets there."""
+
+    def doubled(self) -> Exception:
+        """What to raise if a job has another step of the same name."""
+
+
+class _WatchedOp(OpDefinition):
+    """A step that can be asked two things while Dagster loads a code location.
+
+    Dagster has no place to say that checks are of an asset that does not exist (it makes one up),
+    and calls two steps for one asset "conflicting node definitions".
+    """
+
+    watcher: Watcher
+
+    def get_inputs_must_be_resolved_top_level(
+        self, asset_layer: AssetLayer, handle: Any = None
+    ) -> Any:
+        self.watcher.loaded_beside(_defined(asset_layer.asset_graph))
+        return super().get_inputs_must_be_resolved_top_level(asset_layer, handle)
+
+    def __eq__(self, other: object) -> bool:
+        if self is not other and isinstance(other, _WatchedOp) and other.name == self.name:
+            raise self.watcher.doubled()
+        return self is other
+
+    __hash__ = OpDefinition.__hash__
+
+
+def watch(checks: dg.AssetChecksDefinition, watcher: Watcher) -> None:
+    """Lets the watcher know when the checks are loaded into a code location."""
+    op: Any = checks.node_def
+    # The decorator makes the op: a class of its own can only be given to it afterwards.
+    op.__class__ = _WatchedOp
+    op.watcher = watcher
+
+
+def watcher_of(checks: dg.AssetsDefinition) -> Watcher | None:
+    """Who watches the checks; None if they were built by others."""
+    op = checks.node_def if checks.is_executable else None
+    return op.watcher if isinstance(op, _WatchedOp) else None
+
+
+def _defined(graph: BaseAssetGraph[Any]) -> set[dg.AssetKey]:
+    """The assets that somebody defined, on purpose."""
+    every = graph.get_all_asset_keys()
+    return {key for key in every if not graph.get(key).metadata.get(_STUB)}
+
+
+def known_assets(context: dg.AssetCheckExecutionContext) -> set[dg.AssetKey]:
+    """The assets that are defined in the job, and in the whole code location where known."""
+    step = _step(context)
+    known = _defined(step.job_def.asset_layer.asset_graph)
+    with suppress(CheckError):
+        known |= _defined(step.repository_def.asset_graph)
+    return known
 
 
 def asset_metadata(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Mapping[str, Any]:

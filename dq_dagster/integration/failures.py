@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+import sysconfig
+from pathlib import PurePath
+from traceback import walk_tb
 
 import dagster as dg
 
 from dq_dagster.errors import DqError, NothingStored, UnreadableData
 from dq_dagster.judging.secrets import presentable
+
+_OURS = "dq_dagster."
+_INSTALLED = ("site-packages", "dist-packages", sysconfig.get_path("stdlib"))
+# Their texts speak of files, addresses and names. (What fails a type check is quoted, though.)
+_HARMLESS = (OSError, ImportError, dg.DagsterError)
+_QUOTING = (dg.DagsterTypeCheckDidNotPass,)
 
 
 def told(error: Exception, asset: str) -> DqError:
@@ -15,8 +24,7 @@ def told(error: Exception, asset: str) -> DqError:
     error = cause_of(error)
     if isinstance(error, DqError):
         return error
-    text = _first_line(_text(error))
-    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    reason = _first_line(_reason(error))
     return UnreadableData(f"The data of asset '{asset}' could not be read ({reason}).")
 
 
@@ -39,15 +47,34 @@ def cause_of(error: Exception) -> Exception:
     return error
 
 
-def _text(error: Exception) -> str:
-    """What the error says, but for what Spark says while it computes: that may quote row values."""
+def _reason(error: Exception) -> str:
+    """The error's class, and its text where that speaks of places, names and types only.
+
+    The text of any other error may quote row values, whoever raised it: the place in the code has
+    to do then.
+    """
     from pyspark.errors import AnalysisException, PySparkException
 
     from dq_dagster.spark.failures import condition_of
 
-    if isinstance(error, PySparkException) and not isinstance(error, AnalysisException):
-        return condition_of(error)
-    return str(error)
+    name = type(error).__name__
+    harmless = isinstance(error, (AnalysisException, *_HARMLESS))
+    if harmless and not isinstance(error, _QUOTING):
+        return f"{name}: {error}" if str(error) else name
+    if isinstance(error, PySparkException):
+        return f"{name}: {condition_of(error)}"
+    return f"{name} was raised{_place(error)}"
+
+
+def _place(error: Exception) -> str:
+    """The innermost place in the code of people: neither in a library nor in this one."""
+    for frame, line in reversed(list(walk_tb(error.__traceback__))):
+        file = frame.f_code.co_filename
+        module = str(frame.f_globals.get("__name__", ""))
+        foreign = not file.endswith(".py") or any(place in file for place in _INSTALLED)
+        if not foreign and not module.startswith(_OURS):
+            return f" in {frame.f_code.co_name} ({PurePath(file).name}, line {line})"
+    return ""
 
 
 def _first_line(text: str) -> str:

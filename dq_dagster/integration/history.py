@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from dagster import AssetCheckEvaluation
 
 from dq_dagster.evaluation.history import Recorded
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.integration import metadata
+from dq_dagster.integration import metadata, record_codec
 from dq_dagster.integration.asked import Asked
 from dq_dagster.integration.asset_partitions import AssetPartitions
 from dq_dagster.integration.dagster_internals import (
@@ -21,7 +20,6 @@ from dq_dagster.integration.dagster_internals import (
     Of,
     evaluation_pages,
 )
-from dq_dagster.integration.point_statuses import read_groups, read_metrics
 from dq_dagster.integration.recorded_states import written
 from dq_dagster.judging.status import Status
 from dq_dagster.rules.rule import Rule
@@ -113,20 +111,17 @@ class Past:
 def recorded(moment: float, evaluation: AssetCheckEvaluation) -> Recorded:
     """What an event holds of the past."""
     entries = {name: entry.value for name, entry in evaluation.metadata.items()}
-    metrics = _numbers(entries.get(metadata.METRICS))
-    groups = {
-        str(dimension): {str(group): _numbers(numbers) for group, numbers in groups.items()}
-        for dimension, groups in _mapping(entries.get(metadata.GROUPS)).items()
-    }
+    values = record_codec.values_in(entries)
     return Recorded(
         at=datetime.fromtimestamp(moment, UTC),
-        metrics=metrics,
+        metrics=values.metrics,
         status=_status(entries, evaluation),
         partition=evaluation.partition,
         data=_text(entries.get(metadata.DATA)),
-        groups=groups,
-        statuses=read_metrics(entries.get(metadata.STATUSES), metrics),
-        group_statuses=read_groups(entries.get(metadata.GROUP_STATUSES), groups),
+        groups=values.groups,
+        statuses=values.statuses,
+        group_statuses=values.group_statuses,
+        observed=values.observed,
     )
 
 
@@ -140,17 +135,5 @@ def _status(entries: Mapping[str, Any], evaluation: AssetCheckEvaluation) -> Sta
     return Status.OK if evaluation.passed else Status.ERROR
 
 
-def _numbers(values: Any) -> dict[str, float]:
-    return {
-        str(key): value
-        for key, value in _mapping(values).items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    }
-
-
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -12,7 +12,7 @@ import dagster as dg
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.plain import plain
 from dq_dagster.integration.past_view import history_rows
-from dq_dagster.integration.point_statuses import of_groups, of_metrics
+from dq_dagster.integration.record_codec import GROUP_STATUSES, GROUPS, entries_of, only
 from dq_dagster.integration.result_tables import column_rows, group_rows, observed_value
 from dq_dagster.integration.schema_table import schema_rows
 
@@ -27,7 +27,6 @@ FAILED_ROWS = "dq/failed_rows"
 COLUMNS = "dq/columns"
 DIMENSIONS = "dq/dimensions"
 SCHEMA = "dq/schema"
-METRICS = "dq/metrics"
 SLICE = "dq/slice"
 DATA = "dq/data"
 TIME = "dq/time"
@@ -35,10 +34,8 @@ SERIES = "dq/series"
 HISTORY = "dq/history"
 CHART = "dq/chart"
 STATES = "dq/states"
-GROUPS = "dq/groups"
-# What single numbers were judged, where that is not the status of the evaluation.
-STATUSES = "dq/statuses"
-GROUP_STATUSES = "dq/group_statuses"
+# What its author called the rule, where that is no name for a check.
+RULE = "dq/rule"
 RULE_TYPE = "dq/type"
 ERROR = "dq/error"
 QUALITY_DIMENSION = "dq/quality_dimension"
@@ -49,17 +46,15 @@ WHOLE_DATASET = "whole dataset"
 _TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY}
 # What is left out first where there is too much: what people look at before what later checks
 # learn from, which nobody would miss until a rule does not get beyond learning.
-_LEFT_OUT_FIRST = (CHART, HISTORY, COLUMNS, DIMENSIONS, STATES, SCHEMA, OBSERVED, BOUNDS, EXPECTED)
-_LEFT_OUT_LAST = (GROUPS, METRICS)
-_LEFT_OUT_WITH = {GROUPS: GROUP_STATUSES, METRICS: STATUSES}
+_LEFT_OUT = (CHART, HISTORY, COLUMNS, DIMENSIONS, STATES, SCHEMA, OBSERVED, BOUNDS, EXPECTED)
+_LEFT_OUT_LAST = (GROUPS, GROUP_STATUSES)
 # For the sake of pages that list many results, and of reading thousands of them at once. Nothing
-# breaks beyond it, so that the numbers of rules that compare with their past may take more room.
+# breaks beyond it, so that numbers may take more room.
 _MOST_BYTES = 16_384
 # What breaks: MySQL holds a result in a text of 65,535 bytes; SQLite and Postgres have no limit.
 # From here on, only the numbers that are judged themselves are kept.
-_MOST_BYTES_OF_PAST = 48_000
+_MOST_BYTES_OF_NUMBERS = 48_000
 _LONGEST_EXPECTED = 500
-_MOST_BYTES_OF_GROUPS = 6_000
 
 
 def of_outcome(
@@ -95,11 +90,23 @@ def of_outcome(
     if "error" in outcome.details:
         entries[ERROR] = str(outcome.details["error"])
     entries |= _tables(outcome.details)
-    entries |= _numbers(outcome)
-    further = {STATES: dict(states or {}), CHART: chart, WAS_EMPTY: outcome.was_empty}
-    entries |= _origin(data, time, series) | _given(further)
-    judged = None if outcome.rule.lookback is None else _judged_by_past(outcome.details)
-    return _for_dagster(_within_limit(entries, judged))
+    entries |= _given({CHART: chart})
+    entries |= numbers_of(outcome, data=data, time=time, series=series, states=states)
+    return _for_dagster(_within_limit(entries, _judged(outcome)))
+
+
+def numbers_of(
+    outcome: Outcome,
+    *,
+    data: str | None = None,
+    time: datetime | None = None,
+    series: str = "",
+    states: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What later checks read: no table and no picture, so that nothing can be wrong with it."""
+    origin = {DATA: data, TIME: time.isoformat() if time else None, SERIES: series}
+    further = {STATES: dict(states or {}), WAS_EMPTY: outcome.was_empty}
+    return {**least_of(outcome), **entries_of(outcome), **_given(origin), **_given(further)}
 
 
 def least_of(outcome: Outcome) -> dict[str, str]:
@@ -109,23 +116,6 @@ def least_of(outcome: Outcome) -> dict[str, str]:
         RULE_TYPE: outcome.rule.type,
         SLICE: outcome.partition or WHOLE_DATASET,
     }
-
-
-def _origin(data: str | None, time: datetime | None, series: str) -> dict[str, str]:
-    return _given({DATA: data, TIME: time.isoformat() if time else None, SERIES: series})
-
-
-def _numbers(outcome: Outcome) -> dict[str, Any]:
-    """What later checks learn from: numbers of the slice and its groups, and what they were."""
-    groups = _groups(outcome.group_metrics)
-    return _given(
-        {
-            METRICS: plain(outcome.metrics),
-            STATUSES: of_metrics(outcome),
-            GROUPS: groups,
-            GROUP_STATUSES: of_groups(outcome, groups),
-        }
-    )
 
 
 def _given(entries: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,47 +131,32 @@ def _tables(details: Mapping[str, Any]) -> dict[str, Any]:
     }
     tables = {key: rows(details[name]) for name, (key, rows) in makers.items() if name in details}
     history = history_rows(details)
-    return {**tables, HISTORY: history} if history else tables
+    # Dagster refuses a table without rows, and the whole result with it.
+    return _given({**tables, HISTORY: history})
 
 
-def _groups(dimensions: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Any]:
-    """The numbers of each group, the largest first, as far as there is room."""
-    kept: dict[str, dict[str, Any]] = {}
-    room = _MOST_BYTES_OF_GROUPS
-    for dimension, groups in dimensions.items():
-        kept[dimension] = {}
-        for group, numbers in groups.items():
-            room -= len(json.dumps([group, plain(numbers)]))
-            if room < 0:
-                return kept
-            kept[dimension][group] = plain(numbers)
-    return kept
-
-
-def _judged_by_past(details: Mapping[str, Any]) -> set[str]:
-    """The keys of the metrics that were compared with their past."""
+def _judged(outcome: Outcome) -> set[str]:
+    """The keys of the metrics that the verdict is about, and of those compared with their past."""
+    details = outcome.details
     found = [details, *details.get("columns", {}).values()]
-    return {one["typical"]["metric"] for one in found if "typical" in one}
+    by_past = {one["typical"]["metric"] for one in found if "typical" in one}
+    return by_past | set(outcome.observed_metrics)
 
 
-def _within_limit(entries: dict[str, Any], judged: Collection[str] | None) -> dict[str, Any]:
+def _within_limit(entries: dict[str, Any], judged: Collection[str]) -> dict[str, Any]:
     """Leaves out optional entries until the rest is small enough for an event log.
 
-    ``judged`` are the metrics without which a rule that compares with its past could not go on;
-    None for rules that do not. They are kept, whatever their size.
+    ``judged`` are the metrics without which a rule that compares with its past could not go on.
+    They are kept, whatever their size.
     """
-    for optional in _LEFT_OUT_FIRST + _LEFT_OUT_LAST:
+    for optional in _LEFT_OUT + _LEFT_OUT_LAST:
         if _size(entries) <= _MOST_BYTES:
             return entries
         if optional == EXPECTED and EXPECTED in entries:
             entries[EXPECTED] = _shortened(entries[EXPECTED])
-        elif optional != METRICS or judged is None:
+        else:
             entries.pop(optional, None)
-            entries.pop(_LEFT_OUT_WITH.get(optional, ""), None)
-    if judged is not None and _size(entries) > _MOST_BYTES_OF_PAST:
-        numbers = entries.get(METRICS, {})
-        entries[METRICS] = {key: number for key, number in numbers.items() if key in judged}
-    return entries
+    return entries if _size(entries) <= _MOST_BYTES_OF_NUMBERS else only(judged, entries)
 
 
 def _size(entries: Mapping[str, Any]) -> int:

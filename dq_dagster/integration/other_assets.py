@@ -8,10 +8,12 @@ from typing import Any
 
 import dagster as dg
 
+from dq_dagster.errors import UnreadableData
 from dq_dagster.integration.asset_partitions import AssetPartitions
 from dq_dagster.integration.dagster_internals import (
     holds_one_run_only,
     is_built_by_dagster,
+    known_assets,
     load_asset_value,
     partition_keys_of,
     partitions_def_of,
@@ -53,6 +55,10 @@ class OtherAssets(Mapping[str, Any]):
             raise told(error, name) from None
 
     def _load(self, key: dg.AssetKey) -> Any:
+        known = known_assets(self.context)
+        if key not in known:
+            names = sorted(one.to_user_string() for one in known)
+            raise UnreadableData.unknown_asset(key.to_user_string(), names)
         definition = partitions_def_of(self.context, key)
         if definition is None or holds_one_run_only(self.context, key):
             return load_asset_value(self.context, key)

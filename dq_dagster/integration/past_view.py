@@ -12,14 +12,13 @@ from typing import Any
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.plain import plain
 from dq_dagster.integration.chart import Dot, draw, short
-from dq_dagster.judging.status import Status
+from dq_dagster.judging.status import BADNESS
 
 MOST_ROWS = 30
 # A picture takes some 50 milliseconds, so that a backfill of many partitions gets no more of them.
 MOST_CHARTS = 40
 _CHARTS_OF_ONE = 2
 _LONGEST_NAME = 20
-_BADNESS = {status: rank for rank, status in enumerate(Status)}
 _log = logging.getLogger(__name__)
 
 
@@ -42,7 +41,7 @@ def charts_of(outcomes: Sequence[Outcome]) -> dict[int, str]:
     """
     if find_spec("matplotlib") is None:
         return {}
-    worst_first = sorted(range(len(outcomes)), key=lambda n: -_BADNESS[outcomes[n].status])
+    worst_first = sorted(range(len(outcomes)), key=lambda n: -BADNESS[outcomes[n].status])
     left = MOST_CHARTS
     charts: dict[int, str] = {}
     for place in worst_first:
@@ -62,7 +61,7 @@ def _judged(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         for name, summary in details.get("columns", {}).items()
         if "values" in summary.get("typical", {})
     }
-    return dict(sorted(columns.items(), key=lambda item: -_BADNESS[item[1]["status"]]))
+    return dict(sorted(columns.items(), key=lambda item: -BADNESS[item[1]["status"]]))
 
 
 def _rows(typical: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -90,8 +89,8 @@ def _when(point: Mapping[str, Any], *, partitions: bool) -> str:
 
 def _pictures(outcome: Outcome, *, most: int) -> list[bytes]:
     alone = {"status": outcome.status, "observed": outcome.observed}
-    judged = list(_judged(outcome.details).items())[:most]
     try:
+        judged = list(_judged(outcome.details).items())[:most]
         drawn = [
             _drawn(name, {**alone, **one}, partition=outcome.partition) for name, one in judged
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
@@ -30,9 +30,13 @@ from dq_dagster.integration.recorded_states import RecordedStates
 from dq_dagster.metrics.slices import NO_KEY
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.rules.rule import Rule
+from dq_dagster.spark.ansi import require_ansi, under_ansi
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.quoting import identifier, text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,17 @@ class PartitionedSource:
             return self._read_apart(self.asset.existing if keys is None else keys)
         frame = as_spark(value)
         key = f"coalesce({self.key_sql(frame, None)}, {text(NO_KEY)})"
+        if not self._is_told_by_columns(frame):
+            frame = under_ansi(frame)
+            require_ansi(frame)
         return Divided(frame.selectExpr("*", f"{key} AS {identifier(HIDDEN_KEY)}"))
+
+    def _is_told_by_columns(self, frame: DataFrame) -> bool:
+        """Whether columns as they are tell the partition, and no SQL of the author."""
+        told = self.asset.expression
+        names = {name.lower() for name in frame.columns}
+        expressions = [told] if isinstance(told, str) else (told or {}).values()
+        return all(expression.lower() in names for expression in expressions)
 
     def _read_apart(self, keys: Sequence[str]) -> Divided:
         """Each partition by itself."""

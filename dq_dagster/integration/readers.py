@@ -11,6 +11,7 @@ import dagster as dg
 
 from dq_dagster.errors import DeclarationError
 from dq_dagster.integration.dagster_internals import io_manager_of, load_asset_value
+from dq_dagster.rules.declared_reader import DeclaredReader
 from dq_dagster.spark.paths import absolute
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ def reader_of(declared: Any) -> Reader:
     """The reader that a rule set declares: nothing, a reader, or a function."""
     if declared is None:
         return AssetIOManager()
+    if isinstance(declared, DeclaredReader):
+        return _from_file(declared)
     if hasattr(declared, "read") and hasattr(declared, "required_resource_keys"):
         reader: Reader = declared
         return reader
@@ -150,8 +153,21 @@ def reader_of(declared: Any) -> Reader:
     )
 
 
+def _from_file(declared: DeclaredReader) -> Table | Files:
+    if declared.table is not None:
+        return Table(declared.table, spark=declared.spark)
+    return Files(
+        declared.files or "",
+        format=declared.format,
+        options=dict(declared.options),
+        spark=declared.spark,
+    )
+
+
 def name_of(declared: Any) -> str:
     """A text that stays the same as long as a rule set reads its data the same way."""
+    if isinstance(declared, DeclaredReader):
+        declared = _from_file(declared)
     if declared is None or isinstance(declared, Table | Files):
         return str(declared)
     named = declared if hasattr(declared, "__qualname__") else type(declared)

@@ -10,7 +10,7 @@ from typing import Any
 
 import dagster as dg
 
-from dq_dagster.errors import Unmeasurable
+from dq_dagster.errors import Misfit, Unmeasurable
 from dq_dagster.integration.dagster_internals import (
     Of,
     check_keys_of,
@@ -19,9 +19,10 @@ from dq_dagster.integration.dagster_internals import (
     partitions_def_of,
     storage_ids,
 )
-from dq_dagster.integration.metadata import METRICS
 from dq_dagster.integration.other_assets import asset_key
+from dq_dagster.integration.record_codec import metrics_in
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
+from dq_dagster.metrics.value_codec import NoValue
 from dq_dagster.rules.rule import Rule
 
 # How many evaluations of a check are looked through for one that recorded a metric.
@@ -159,11 +160,24 @@ def _newest(
             only=Of(partition),
         )
         for moment, evaluation in chain.from_iterable(pages):
-            recorded: Any = evaluation.metadata.get(METRICS)
-            for name, value in (recorded.value if recorded else {}).items():
-                if name not in found or found[name][0] < moment:
+            entries = {name: entry.value for name, entry in evaluation.metadata.items()}
+            for name, value in metrics_in(entries).items():
+                if name not in found or _counts_more((moment, value), found[name]):
                     found[name] = (moment, value)
-    return {name: value for name, (_, value) in found.items()}
+    return {name: _value(name, value) for name, (_, value) in found.items()}
+
+
+def _counts_more(one: tuple[float, Any], other: tuple[float, Any]) -> bool:
+    """Whether it is the newer one; what is on record without a value gives way to one."""
+    absent = [isinstance(value, NoValue) for _, value in (one, other)]
+    return one[0] > other[0] if absent[0] == absent[1] else absent[1]
+
+
+def _value(name: str, value: Any) -> Any:
+    """A value, None where there is none, or why it is not on record."""
+    if value is NoValue.WITHHELD:
+        return Misfit.withheld(name)
+    return None if value is NoValue.ABSENT else value
 
 
 def _metadata(

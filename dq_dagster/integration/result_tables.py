@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dq_dagster.evaluation.html import NO_VALUE, group_name
 from dq_dagster.evaluation.plain import plain
 from dq_dagster.judging.wording import show
 
-NO_VALUE = "(no value)"
 _MOST_COLUMNS = 50
 
 
@@ -41,7 +41,7 @@ def group_rows(dimensions: Mapping[str, Any]) -> list[dict[str, Any]]:
         rows += [
             {
                 "dimension": dimension,
-                "group": _group_name(group),
+                "group": group_name(group),
                 "status": plain(group.get("status", "")),
                 "rows": _cell(group.get("rows", 0)),
                 "failed rows": _cell(group.get("failed_rows")),
@@ -51,12 +51,6 @@ def group_rows(dimensions: Mapping[str, Any]) -> list[dict[str, Any]]:
             for group in listed
         ]
     return rows
-
-
-def _group_name(group: Mapping[str, Any]) -> str:
-    if group.get("groups", 1) > 1:
-        return f"{group['group']} ({group['groups']:,} groups)"
-    return NO_VALUE if group["group"] is None else str(group["group"])
 
 
 def _cell(value: Any) -> str | int | float | bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dagster as dg
@@ -21,7 +21,7 @@ from dq_dagster.integration.history import EventLogHistory
 from dq_dagster.integration.other_assets import asset_key as key_of
 from dq_dagster.integration.other_assets import other_assets
 from dq_dagster.integration.past_view import charts_of
-from dq_dagster.judging.status import Status
+from dq_dagster.judging.status import BADNESS, Status
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import dataset_check_name
 
@@ -44,10 +44,15 @@ class Recording:
 
 
 def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any]:
-    """A result for each outcome; for partitioned assets an output a check, once all are there."""
+    """A result for each outcome; for partitioned assets an output a check, once all are there.
+
+    The worst come first: Dagster stores results one by one, and a run that is cancelled meanwhile
+    keeps those that it got to.
+    """
     outputs: dict[str, None] = {}
-    charts = charts_of(outcomes)
-    for place, outcome in enumerate(outcomes):
+    worst_first = sorted(outcomes, key=lambda outcome: -BADNESS[outcome.status])
+    charts = charts_of(worst_first)
+    for place, outcome in enumerate(worst_first):
         if not recording.asked.has_check(outcome.rule, outcome.partition):
             yield _observation(outcome, recording, chart=charts.get(place, ""))
             continue
@@ -75,18 +80,36 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any
 def check_result(
     outcome: Outcome, name: str, recording: Recording, *, chart: str = ""
 ) -> dg.AssetCheckResult:
-    """The result with all there is to tell; if that can not be told, the bare verdict."""
-    try:
-        entries = _entries(outcome, recording, chart)
-        return _result(outcome, name, recording, entries, outcome.message)
-    except Exception as error:
-        # One rule's details must not cost all rules their results.
-        kind = type(error).__name__
-        recording.context.log.warning(
-            "The details of check '%s' could not be recorded.", name, exc_info=True
-        )
-        told = f"{_shortened(outcome.message)} Its details could not be recorded ({kind})."
-        return _result(outcome, name, recording, metadata.least_of(outcome), told)
+    """The result with all there is to tell; if that cannot be told, at least its numbers."""
+    message = outcome.message
+    for entries_of in (_all_entries, _entries_without_tables, _numbers):
+        try:
+            entries = entries_of(outcome, recording, chart)
+            return _result(outcome, name, recording, entries, message)
+        except Exception as error:
+            # One rule's details must not cost all rules their results, nor later ones their past.
+            if message == outcome.message:
+                message = f"{_shortened(message)} {_unrecorded(error)}"
+            recording.context.log.warning(
+                "The details of check '%s' could not be recorded.", name, exc_info=True
+            )
+    return _result(outcome, name, recording, metadata.least_of(outcome), message)
+
+
+def _unrecorded(error: Exception) -> str:
+    return f"Its details could not be recorded ({type(error).__name__})."
+
+
+def _all_entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+    return metadata.of_outcome(outcome, **_origin(outcome, recording), chart=chart)
+
+
+def _entries_without_tables(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+    return metadata.of_outcome(replace(outcome, details={}), **_origin(outcome, recording))
+
+
+def _numbers(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+    return metadata.numbers_of(outcome, **_origin(outcome, recording))
 
 
 def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.AssetObservation:
@@ -100,17 +123,16 @@ def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.As
     )
 
 
-def _entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+def _origin(outcome: Outcome, recording: Recording) -> dict[str, Any]:
+    """What the numbers of an outcome are of, and the states behind them."""
     partition, history = outcome.partition, recording.history
     time = None if partition is None else history.time_of(partition)
-    return metadata.of_outcome(
-        outcome,
-        data=history.data_of(partition),
-        time=time,
-        series="" if time is None else history.series_of(str(partition)),
-        states=history.states_of(outcome),
-        chart=chart,
-    )
+    return {
+        "data": history.data_of(partition),
+        "time": time,
+        "series": "" if time is None else history.series_of(str(partition)),
+        "states": history.states_of(outcome),
+    }
 
 
 def _result(
@@ -150,7 +172,10 @@ def _spec(
     name: str,
     partitions_def: dg.PartitionsDefinition[Any] | None = None,
 ) -> dg.AssetCheckSpec:
+    # Dagster takes fewer characters in a name than people do.
+    renamed = rule.check_name != rule.name
     entries = {
+        metadata.RULE: rule.name if renamed else "",
         metadata.RULE_TYPE: rule.type,
         metadata.QUALITY_DIMENSION: rule.quality_dimension,
         metadata.TAGS: list(rule.tags),
@@ -162,7 +187,7 @@ def _spec(
         asset=asset_key,
         # Where one run builds both, what a rule looks at is there before the check.
         additional_deps=[key_of(name) for name in other_assets([rule], asset_key)],
-        description=rule.summary(),
+        description=f"Rule '{rule.name}': {rule.summary()}" if renamed else rule.summary(),
         blocking=rule.blocking,
         metadata={key: value for key, value in entries.items() if value},
     )

@@ -14,7 +14,7 @@ from dq_dagster.integration.dagster_internals import add_partition_metadata, is_
 from dq_dagster.integration.partition_keys import partition_expr_of, partition_key_sql
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.folder_names import asset_folder
-from dq_dagster.spark.frames import as_spark, is_frame
+from dq_dagster.spark.frames import all_storable, is_frame, storable
 from dq_dagster.spark.java import ensure_java
 from dq_dagster.spark.paths import absolute, is_remote
 from dq_dagster.spark.run_values import RunValue
@@ -73,7 +73,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
         if context.has_asset_partitions:
             context.add_output_metadata(self._store_partitions(context, obj))
             return
-        frame = _storable(obj)
+        frame = storable(obj, context.asset_key.to_user_string())
         place = self._store(context.asset_key).write_whole(frame)
         context.add_output_metadata({"path": place, "dagster/column_schema": _schema(frame)})
 
@@ -158,11 +158,12 @@ class SparkIOManager(dg.ConfigurableIOManager):
     def _store_partitions(self, context: dg.OutputContext, obj: Any) -> dict[str, Any]:
         keys = [str(key) for key in context.asset_partition_keys]
         store = self._store(context.asset_key)
+        name = context.asset_key.to_user_string()
         if isinstance(obj, Mapping):
-            frames = _by_partition(context.asset_key.to_user_string(), obj, keys)
+            frames = _by_partition(name, obj, keys)
             frame, places = frames[keys[0]], store.write(frames)
         else:
-            frame = _storable(obj)
+            frame = all_storable({None: obj}, name)[None]
             if len(keys) == 1:
                 places = store.write({keys[0]: frame})
             else:
@@ -200,22 +201,13 @@ def _told(context: dg.InputContext, keys: Sequence[str] | None = None) -> Unread
     return None
 
 
-def _storable(value: Any) -> Any:
-    # Here, so that declaring resources needs no Spark.
-    from dq_dagster.spark.partition_files import require_distinct
-
-    frame = as_spark(value)
-    require_distinct(frame.sparkSession, frame.schema)
-    return frame
-
-
 def _by_partition(asset: str, parts: Mapping[Any, Any], keys: Sequence[str]) -> dict[str, Any]:
     given = {str(key): part for key, part in parts.items()}
     unknown = [key for key in given if key not in keys]
     missing = [key for key in keys if key not in given]
     if unknown or missing:
         raise Unassignable.other_keys(asset, unknown, missing)
-    return {key: _storable(given[key]) for key in keys}
+    return all_storable({key: given[key] for key in keys}, asset)
 
 
 def _key_sql(context: dg.OutputContext, frame: Any, keys: Sequence[str]) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
-from typing import Any
 
 import dagster as dg
 from dagster import AssetCheckEvaluation
@@ -16,6 +15,7 @@ from dq_dagster.evaluation.history import Recorded
 from dq_dagster.integration import metadata
 from dq_dagster.integration.dagster_internals import checks_on_record, evaluation_pages
 from dq_dagster.integration.history import MOST_EVALUATIONS, recorded
+from dq_dagster.judging.past import number_of
 
 _PAGE = 1_000
 
@@ -40,12 +40,13 @@ def stored_history(instance: dg.DagsterInstance, key: dg.AssetCheckKey) -> Store
     if not found:
         raise _unknown(key, checks_on_record(instance))
     evaluations = [evaluation for _, evaluation in found]
+    records = tuple(recorded(moment, evaluation) for moment, evaluation in found)
     times = _by_partition(evaluations, metadata.TIME)
     return StoredHistory(
-        tuple(recorded(moment, evaluation) for moment, evaluation in found),
+        records,
         {partition: datetime.fromisoformat(text) for partition, text in times.items()},
         _by_partition(evaluations, metadata.SERIES),
-        _observed_keys(evaluations),
+        _observed(records),
     )
 
 
@@ -59,6 +60,17 @@ def _unknown(key: dg.AssetCheckKey, known: Iterable[dg.AssetCheckKey]) -> NotOnR
     return NotOnRecord.check(key.name, asset, by_asset[asset])
 
 
+def _observed(records: Iterable[Recorded]) -> tuple[str, ...]:
+    """What was judged, as far as it ever was a number, in alphabetical order."""
+    found = {
+        key
+        for record in records
+        for key in record.observed
+        if number_of(record.metrics.get(key)) is not None
+    }
+    return tuple(sorted(found))
+
+
 def _by_partition(evaluations: Iterable[AssetCheckEvaluation], name: str) -> dict[str, str]:
     """An entry of the metadata by partition, as it was recorded last."""
     found: dict[str, str] = {}
@@ -67,21 +79,3 @@ def _by_partition(evaluations: Iterable[AssetCheckEvaluation], name: str) -> dic
         if entry is not None and evaluation.partition is not None:
             found.setdefault(evaluation.partition, str(entry.value))
     return found
-
-
-def _observed_keys(evaluations: Iterable[AssetCheckEvaluation]) -> tuple[str, ...]:
-    """The keys whose number was the observed value whenever there was one; else all of them."""
-    every: dict[str, bool] = {}
-    for evaluation in evaluations:
-        numbers: Any = _value(evaluation, metadata.METRICS) or {}
-        observed: Any = _value(evaluation, metadata.OBSERVED)
-        values = list(observed.values()) if isinstance(observed, Mapping) else [observed]
-        known = any(isinstance(value, int | float) for value in values)
-        for key, number in numbers.items():
-            every[key] = every.get(key, True) and (not known or number in values)
-    return tuple(key for key, is_observed in every.items() if is_observed) or tuple(every)
-
-
-def _value(evaluation: AssetCheckEvaluation, name: str) -> Any:
-    entry = evaluation.metadata.get(name)
-    return None if entry is None else entry.value

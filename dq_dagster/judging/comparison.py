@@ -10,7 +10,7 @@ from typing import Any
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.wording import show_bound
 from dq_dagster.metrics.constant import Scalar
-from dq_dagster.metrics.single import Single, rounded
+from dq_dagster.metrics.single import Single, nearest_float, rounded
 
 _FIRST = datetime(1, 1, 1, tzinfo=UTC)
 _LAST = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
@@ -90,11 +90,9 @@ def _exact_number(bound: Scalar) -> int | Decimal | None:
 def _float_number(bound: Scalar) -> int | float | Decimal | None:
     if isinstance(bound, bool) or not isinstance(bound, int | float | Decimal):
         return None
-    try:
-        return float(bound)
-    except OverflowError:
-        # Beyond all floats; Python compares such a number with a float exactly.
-        return bound
+    nearest = nearest_float(bound)
+    # Beyond all floats; Python compares such a number with a float exactly.
+    return bound if nearest is None else nearest
 
 
 def _moment(bound: Scalar, *, aware: bool, zone: tzinfo) -> datetime | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from typing import Any
 
 from dq_dagster.judging.status import Status
 
@@ -20,3 +22,13 @@ class PastValue:
     at: datetime
     status: Status = Status.OK
     partition: str | None = None
+
+
+def number_of(value: Any) -> int | float | None:
+    """A number as change detection reckons with it; None for what is none.
+
+    Decimals become floats, so that a value compares with its like whatever recorded it.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    return value if isinstance(value, int) else float(value)

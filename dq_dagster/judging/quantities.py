@@ -21,12 +21,13 @@ _BINARY_SIZES = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 class AgeRange(Range):
     """Bounds of an age in seconds."""
 
-    def told(self, value: Any, verdict: str) -> str:
+    def told(self, value: Any, broken: Scalar | None) -> str:
         """Such as "3 days 4 hours old"; an age below zero is a time to come."""
         age = abs(value)
         exact, brief = duration(age), duration(int(age) if age >= _BRIEF else age, units=2)
         # Never "1 day old, above the maximum of 1 day".
-        shown = exact if verdict.endswith(f" {brief}") else brief
+        like_bound = broken is not None and self.shown(broken) == brief
+        shown = exact if like_bound else brief
         return f"{shown} in the future" if value < 0 else f"{shown} old"
 
     def shown(self, bound: Scalar) -> str:
@@ -37,7 +38,7 @@ class AgeRange(Range):
 class SizeRange(Range):
     """Bounds of a size in bytes."""
 
-    def told(self, value: Any, verdict: str) -> str:
+    def told(self, value: Any, broken: Scalar | None) -> str:
         return size(value)
 
     def shown(self, bound: Scalar) -> str:

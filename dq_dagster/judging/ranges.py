@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from dq_dagster.judging.comparison import aligned, in_zone, is_nan
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.status import Status
-from dq_dagster.judging.wording import show, show_bound
+from dq_dagster.judging.wording import show_apart, show_bound
 from dq_dagster.metrics.constant import Scalar
+
+# The hard bounds that are not within the range themselves.
+Exclusive: TypeAlias = Literal["min", "max", "both"]
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Inclusive bounds: beyond a hard one is an Error, beyond a soft one a Warning."""
+    """Bounds: beyond a hard one is an Error, beyond a soft one a Warning.
+
+    A value at a bound is within the range, unless that is a hard one that is ``exclusive``.
+    """
 
     min: Scalar | None = None
     soft_min: Scalar | None = None
     soft_max: Scalar | None = None
     max: Scalar | None = None
+    exclusive: Exclusive | None = field(default=None, kw_only=True)
 
     def judge(
         self, value: Any, *, what: str, rows: int | None = None, zone: tzinfo = UTC
@@ -31,8 +38,8 @@ class Range:
         elif is_nan(value):
             status, message = Status.ERROR, f"{what} is NaN (not a number), which fits no range."
         else:
-            status, verdict = self._place(value, zone, what)
-            message = f"{what} is {self.told(in_zone(value, zone), verdict)}, {verdict}."
+            status, broken, verdict = self._place(value, zone, what)
+            message = f"{what} is {self.told(in_zone(value, zone), broken)}, {verdict}."
         observed = in_zone(value, zone)
         return Judgement(
             status,
@@ -43,16 +50,35 @@ class Range:
             rows=rows,
         )
 
-    def _place(self, value: Any, zone: tzinfo, what: str) -> tuple[Status, str]:
+    @property
+    def above_min(self) -> bool:
+        """Whether a value at the minimum is below the range."""
+        return self.exclusive in {"min", "both"}
+
+    @property
+    def below_max(self) -> bool:
+        """Whether a value at the maximum is above the range."""
+        return self.exclusive in {"max", "both"}
+
+    def _place(self, value: Any, zone: tzinfo, what: str) -> tuple[Status, Scalar | None, str]:
+        """Where the value lies: the status, the bound it breaks, and both in words."""
         for status, softness, low, high in (
             (Status.ERROR, "", self.min, self.max),
             (Status.WARNING, "soft ", self.soft_min, self.soft_max),
         ):
-            if low is not None and value < aligned(low, value, zone=zone, what=what):
-                return status, f"below the {softness}minimum of {self.shown(low)}"
-            if high is not None and value > aligned(high, value, zone=zone, what=what):
-                return status, f"above the {softness}maximum of {self.shown(high)}"
-        return Status.OK, f"as expected ({self.words()})"
+            if low is not None:
+                lowest = aligned(low, value, zone=zone, what=what)
+                if value < lowest:
+                    return status, low, f"below the {softness}minimum of {self.shown(low)}"
+                if value == lowest and self.above_min and not softness:
+                    return status, low, f"which is not more than {self.shown(low)}"
+            if high is not None:
+                highest = aligned(high, value, zone=zone, what=what)
+                if value > highest:
+                    return status, high, f"above the {softness}maximum of {self.shown(high)}"
+                if value == highest and self.below_max and not softness:
+                    return status, high, f"which is not less than {self.shown(high)}"
+        return Status.OK, None, f"as expected ({self.words()})"
 
     def given(self) -> dict[str, Scalar]:
         """The bounds that were set, by name."""
@@ -65,36 +91,38 @@ class Range:
         return {name: bound for name, bound in bounds.items() if bound is not None}
 
     def words(self) -> str:
-        """What the range demands, such as "at least 0, at most 10 (ideally at most 8)"."""
-        hard = self._limits(self.min, self.max)
+        """What the range demands, such as "more than 0 and at most 10, ideally at most 8"."""
+        hard = self._limits(self.min, self.max, above=self.above_min, below=self.below_max)
         soft = self._limits(self.soft_min, self.soft_max)
         if hard and soft:
             return f"{hard}, ideally {soft}"
         return hard or f"ideally {soft}"
 
-    def told(self, value: Any, verdict: str) -> str:
-        """The observed value in the sentence that ends with the verdict."""
-        return _apart(show(value), verdict, value)
+    def told(self, value: Any, broken: Scalar | None) -> str:
+        """The observed value in a sentence, beside the bound that it breaks, if any."""
+        return show_apart(value, broken)
 
     def shown(self, bound: Scalar) -> str:
         """A bound in a sentence."""
         return show_bound(bound)
 
-    def _limits(self, low: Scalar | None, high: Scalar | None) -> str:
+    def _limits(
+        self,
+        low: Scalar | None,
+        high: Scalar | None,
+        *,
+        above: bool = False,
+        below: bool = False,
+    ) -> str:
         if low is not None and low == high:
             return f"exactly {self.shown(low)}"
         words = []
         if low is not None:
-            words.append(f"at least {self.shown(low)}")
+            words.append(f"{'more than' if above else 'at least'} {self.shown(low)}")
         if high is not None:
-            words.append(f"at most {self.shown(high)}")
+            words.append(f"{'less than' if below else 'at most'} {self.shown(high)}")
         return " and ".join(words)
 
 
 def _too_few(what: str, rows: int | None) -> str:
     return f"{what[:1].lower()}{what[1:]} needs {'more' if rows else 'some'} values"
-
-
-def _apart(shown: str, verdict: str, value: Any) -> str:
-    """Never "1,000 is above 1,000": shows all digits where the short form equals the bound's."""
-    return repr(value) if verdict.endswith(f" {shown}") and isinstance(value, float) else shown

@@ -16,9 +16,9 @@ class Status(StrEnum):
     ERROR = "Error"
 
 
-_BADNESS = {status: rank for rank, status in enumerate(Status)}
+BADNESS = {status: rank for rank, status in enumerate(Status)}
 
 
 def worst(statuses: Iterable[Status]) -> Status:
     """The worst of the given statuses; NotComputed if there are none."""
-    return max(statuses, key=_BADNESS.__getitem__, default=Status.NOT_COMPUTED)
+    return max(statuses, key=BADNESS.__getitem__, default=Status.NOT_COMPUTED)

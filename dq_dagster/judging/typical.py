@@ -7,14 +7,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.comparison import is_nan, kind_of
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.past import PastValue
+from dq_dagster.judging.past import PastValue, number_of
 from dq_dagster.judging.quantities import duration
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.typical_bounds import Number, TypicalBounds
@@ -106,7 +105,8 @@ class Typical:
     def counts(self, point: PastValue) -> bool:
         """Whether a point takes part at all."""
         excluded = self.exclude_errors and point.status is Status.ERROR
-        return math.isfinite(point.value) and not excluded
+        # Whole numbers beyond all floats are finite, too.
+        return (isinstance(point.value, int) or math.isfinite(point.value)) and not excluded
 
     def suffices(self, count: int, oldest: datetime, at: datetime) -> bool:
         """Whether nothing older can change a verdict, given so many points up to the oldest."""
@@ -194,9 +194,10 @@ class Typical:
 
 def as_recorded(value: Any, what: str) -> Number:
     """A number as history keeps it, so that a value compares with its like."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+    number = number_of(value)
+    if number is None:
         raise Misfit.no_number(what, kind_of(value))
-    return value if isinstance(value, int) else float(value)
+    return number
 
 
 def _point(point: PastValue) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from dq_dagster.judging.past import PastValue
 from dq_dagster.judging.quartiles import exact, nearest, quartiles
 from dq_dagster.judging.status import Status
-from dq_dagster.judging.wording import plural, show
+from dq_dagster.judging.wording import plural, show, show_apart
 
 Number: TypeAlias = int | float
 
@@ -96,8 +96,5 @@ class TypicalBounds:
         return f"{values}: half of them between {show(self.q1)} and {show(self.q3)}"
 
     def _beyond(self, value: Number, bound: Number, words: str) -> str:
-        shown, limit = show(value), show(bound)
-        if shown == limit:
-            # Never "1,000, above the maximum of 1,000".
-            shown, limit = repr(value), repr(bound)
+        shown, limit = show_apart(value, bound), show_apart(bound, value)
         return f"{shown}, {words} of {limit} ({self.origin()})"

@@ -6,9 +6,15 @@ import re
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
+from fractions import Fraction
+from itertools import chain
+from math import isfinite
+from typing import Any
 
 from dq_dagster.metrics.single import Single
 
+_LONGEST_BOUND = 60
+_MOST_DIGITS = 130
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -39,9 +45,29 @@ def show(value: object) -> str:
 
 def show_bound(value: object) -> str:
     """A bound as its author wrote it: text is theirs, so it may be quoted."""
+    if isinstance(value, float | Decimal) and _is_number(value):
+        exact = f"{Decimal(repr(value)) if isinstance(value, float) else value:,f}"
+        written = exact.removesuffix(".0")
+        return written if len(written) <= _LONGEST_BOUND else f"{value}"
     if not isinstance(value, str):
         return show(value)
     return value if _TIME.match(value) else f"'{value}'"
+
+
+def show_apart(value: object, other: object) -> str:
+    """A number with digits enough to see on which side of the other one it is.
+
+    Never "1,000 is above 1,000".
+    """
+    shown = show(value)
+    if not _is_number(value) or not _is_number(other):
+        return shown
+    exact, limit = _fraction(value), _fraction(other)
+    if exact == limit:
+        return shown
+    finer = (f"{value:,.{digits}g}" for digits in range(7, _MOST_DIGITS))
+    texts = (text for text in chain([shown], finer) if _keeps_side(text, exact, limit))
+    return next(texts, str(value))
 
 
 def shortened(sql: str, *, most: int = 200) -> str:
@@ -65,9 +91,9 @@ def listing(words: Iterable[object], *, most: int = 10) -> str:
     return "".join(shown)
 
 
-def share(part: int, whole: int, noun: str) -> str:
-    """Such as "3 of 1,204 rows (0.25 %)"."""
-    return f"{part:,} of {plural(whole, noun)} ({percent(part, whole)})"
+def share(part: int, whole: int, noun: str, *, beside: Iterable[Fraction] = ()) -> str:
+    """Such as "3 of 1,204 rows (0.25 %)"; ``beside`` are shares that it must not look like."""
+    return f"{part:,} of {plural(whole, noun)} ({percent(part, whole, beside=beside)})"
 
 
 def are(count: int) -> str:
@@ -82,15 +108,43 @@ def do(count: int) -> str:
     return "does" if count == 1 else "do"
 
 
-def percent(part: int, whole: int) -> str:
+def percent(part: int, whole: int, *, beside: Iterable[Fraction] = ()) -> str:
     """A share that never rounds something to nothing, nor nearly all to all."""
-    share = 100 * part / whole
-    text = f"{share:.2f}".rstrip("0").rstrip(".")
+    exact = Fraction(part, whole) * 100
+    others = [100 * other for other in beside if 0 < other < 1]
+    texts = (f"{100 * part / whole:.{digits}f}" for digits in range(2, 15))
+    text = next((t for t in texts if all(_keeps_side(t, exact, o) for o in others)), str(exact))
+    text = text.rstrip("0").rstrip(".")
     if part and text == "0":
         return "<0.01 %"
     if part != whole and text == "100":
         return ">99.99 %"
     return f"{text} %"
+
+
+def _keeps_side(text: str, exact: Fraction, other: Fraction) -> bool:
+    """Whether a rounded number is on the same side of another as the exact one."""
+    shown = Fraction(text.replace(",", ""))
+    return (shown > other, shown < other) == (exact > other, exact < other)
+
+
+def _is_number(value: object) -> bool:
+    match value:
+        case bool():
+            return False
+        case int():
+            return True
+        case float():
+            return isfinite(value)
+        case Decimal():
+            return value.is_finite()
+        case _:
+            return False
+
+
+def _fraction(value: Any) -> Fraction:
+    # 0.1 means one tenth to the person who wrote it, and reads so.
+    return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
 
 
 def _show_float(value: float) -> str:

@@ -87,18 +87,24 @@ class SetMembership(ValueCondition):
 
 @dataclass(frozen=True, slots=True)
 class Outside(ValueCondition):
-    """The column's value lies below ``low``, above ``high``, or is not a number at all (NaN)."""
+    """The column's value lies below ``low``, above ``high``, or is not a number at all (NaN).
+
+    So does a value at a bound that is exclusive.
+    """
 
     low: Constant | None
     high: Constant | None
     of: Literal["value", "length"] = "value"
+    low_is_outside: bool = False
+    high_is_outside: bool = False
 
     @property
     def key(self) -> str:
         low = "" if self.low is None else self.low.key
         high = "" if self.high is None else self.high.key
         name = "outside" if self.of == "value" else "length_outside"
-        return self._key(name, f"[{low}..{high}]")
+        start, end = "(" if self.low_is_outside else "[", ")" if self.high_is_outside else "]"
+        return self._key(name, f"{start}{low}..{high}{end}")
 
 
 @dataclass(frozen=True, slots=True)

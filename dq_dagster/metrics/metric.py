@@ -35,11 +35,16 @@ class Metric(ABC):
     @property
     def key(self) -> str:
         """The stable text under which values of this metric are recorded."""
-        return self.name if self.where is None else f"{self.name} where {self.where}"
+        return named_key(self.name, self.where)
 
     def value(self, state: Any) -> Any:
         """The value that Spark's answer stands for; None if there was nothing to measure."""
         return state
+
+
+def named_key(name: str, where: str | None) -> str:
+    """The key of what has that name, of the rows that pass the filter."""
+    return name if where is None else f"{name} where {where}"
 
 
 @dataclass(frozen=True, slots=True)

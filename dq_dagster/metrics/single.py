@@ -1,8 +1,10 @@
-"""Numbers of 32-bit floating-point columns."""
+"""Numbers as floating-point columns hold them."""
 
 from __future__ import annotations
 
+import math
 import struct
+from decimal import Decimal
 
 
 class Single(float):
@@ -18,3 +20,13 @@ def rounded(value: float) -> float:
     except OverflowError:
         return value
     return nearest
+
+
+def nearest_float(value: float | Decimal) -> float | None:
+    """The nearest double of a number; None for a finite one that is beyond all doubles."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return None
+    beyond = math.isinf(nearest) and isinstance(value, Decimal) and value.is_finite()
+    return None if beyond else nearest

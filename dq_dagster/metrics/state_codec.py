@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from dq_dagster.metrics.single import Single
 from dq_dagster.metrics.states import Extreme, Moments, Odd, Tally, Total
+from dq_dagster.metrics.value_codec import READERS, SAFE
+from dq_dagster.metrics.value_codec import encode as encode_value
 
 Json: TypeAlias = int | list[Any]
 
 _MIN, _MAX, _TOTAL, _MOMENTS = "n", "x", "t", "m"
-# JavaScript's numbers, and so many readers of JSON, are exact up to here.
-_SAFE = 2**53 - 1
 # Squares of doubles and sums of very many of them need no more; damaged text might ask for more.
 _MOST_PLACES = 8_000
 _MOST_DIGITS = 2_000
@@ -74,7 +74,7 @@ def decode(written: object) -> Tally | Extreme | Total | Moments | None:
 
 
 def _count(count: int) -> int:
-    if not 0 <= count <= _SAFE:
+    if not 0 <= count <= SAFE:
         raise _Unfit
     return count
 
@@ -85,22 +85,14 @@ def _unless_none(odd: int) -> list[int]:
 
 def _scalar(value: Any) -> Any:
     match value:
-        case None | bool():
-            return value
-        case int():
-            return value if abs(value) <= _SAFE else f"i{value:x}"
-        case Single():
-            return f"s{float(value)!r}"
-        case float():
+        case float() if not isinstance(value, Single):
             return f"f{float(value)!r}"
-        case Decimal() if _is_sound(value):
-            return f"d{value}"
+        case Decimal() if not _is_sound(value):
+            raise _Unfit
         case Fraction():
             return _fraction(value)
-        case datetime():
-            return f"T{value.isoformat()}"
-        case date():
-            return f"D{value.isoformat()}"
+        case None | bool() | int() | Single() | Decimal() | date():
+            return encode_value(value)
     raise _Unfit
 
 
@@ -198,12 +190,9 @@ def _read_fraction(text: str) -> Fraction:
     return Fraction(int(above, 16), 1 << int(places))
 
 
+# Of the kinds of values, those that states are made of.
 _READERS: dict[str, Callable[[str], Any]] = {
-    "i": lambda text: int(text, 16),
-    "s": Single,
-    "f": float,
+    **{letter: READERS[letter] for letter in "isfDT"},
     "d": _read_decimal,
     "q": _read_fraction,
-    "D": date.fromisoformat,
-    "T": datetime.fromisoformat,
 }

@@ -24,9 +24,10 @@ class AggregateExpectation(Rule):
     """A condition in Spark SQL over aggregates of all rows holds.
 
     Every column stands within an aggregate. ``where`` leaves rows out before anything is
-    aggregated. NaN is never right by chance: Spark holds it for greater than every number, so an
-    expectation that holds although an aggregate is NaN is an Error, unless it speaks of NaN
-    itself (``isnan``, ``nanvl``).
+    aggregated. Over no rows the condition is what SQL says: ``count(*) > 0`` is false; only an
+    unknown answer (NULL) is Empty there. NaN is never right by chance: Spark holds it for greater
+    than every number, so an expectation that holds although an aggregate is NaN is an Error, unless
+    it speaks of NaN itself (``isnan``, ``nanvl``).
 
     Observed: the value of the aggregate, or of each aggregate where there are several.
 
@@ -48,16 +49,24 @@ class AggregateExpectation(Rule):
     def metrics(self) -> tuple[Metric, ...]:
         return (self._answer, *self._parts.values(), self._rows)
 
+    def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
+        # The answer is what the verdict says.
+        return (*self._parts.values(), self._rows)
+
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        return dict.fromkeys(metric.key for metric in self._parts.values())
+
     def judge(self, evidence: Evidence) -> Judgement:
         answer: bool | None = evidence[self._answer]
         rows = evidence[self._rows]
-        if not rows:
+        if not rows and answer is None:
             return Judgement.of_no_rows()
         values = self._values(evidence)
         status, verdict = self._verdict(values, answer=answer)
+        over = "" if rows else " over no rows"
         return Judgement(
             status,
-            f"'{shortened(self.expectation)}' {verdict}{_listed(values)}.",
+            f"'{shortened(self.expectation)}' {verdict}{over}{_listed(values)}.",
             observed=values if len(self._parts) > 1 else next(iter(values.values()), None),
             expected=shortened(self.expectation),
             rows=rows,

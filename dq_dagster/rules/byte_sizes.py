@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self, TypeAlias, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from dq_dagster.judging.quantities import SizeRange
+from dq_dagster.judging.ranges import Exclusive
 from dq_dagster.rules.expected_range import check_bounds
 
 _POWERS = "kmgtpe"
@@ -68,14 +69,16 @@ class ByteRange(BaseModel):
     """More bytes than this are a Warning."""
     max: ByteCount | None = None
     """More bytes than this are an Error."""
+    exclusive: Exclusive | None = None
+    """Which of ``min`` and ``max`` is an Error itself: ``min``, ``max`` or ``both``."""
 
     @model_validator(mode="after")
     def _bounds_make_sense(self) -> Self:
-        check_bounds(self.min, self.soft_min, self.soft_max, self.max)
+        check_bounds(self.min, self.soft_min, self.soft_max, self.max, exclusive=self.exclusive)
         return self
 
     @property
     def expected(self) -> SizeRange:
         bounds = (self.min, self.soft_min, self.soft_max, self.max)
         # Validation has made numbers of whatever was written.
-        return SizeRange(*cast("tuple[int | None, ...]", bounds))
+        return SizeRange(*cast("tuple[int | None, ...]", bounds), exclusive=self.exclusive)

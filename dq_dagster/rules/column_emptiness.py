@@ -6,18 +6,18 @@ from typing import Literal
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.status import Status
-from dq_dagster.judging.wording import are, have, listing, share
+from dq_dagster.judging.wording import are, have, listing
 from dq_dagster.metrics.conditions import IsEmpty
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.column_rule import ColumnRule
 from dq_dagster.rules.fields import QualityDimension
 from dq_dagster.rules.threshold import (
     ALL,
+    AtMost,
     LimitThreshold,
     RequirementThreshold,
-    required,
-    tolerated,
+    leniency,
+    on_bad_rows,
 )
 
 
@@ -26,6 +26,8 @@ class _EmptinessRule(ColumnRule):
 
     quality_dimension: QualityDimension = "completeness"
     """Which quality the rule speaks of."""
+
+    observes_first_metric = True
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self._empties(column), self.rows)
@@ -48,21 +50,20 @@ class ColumnNotEmpty(_EmptinessRule):
 
     type: Literal["column_not_empty"] = "column_not_empty"
     threshold: LimitThreshold = ALL
-    """How many values may be empty; ``all``: every value must be there."""
+    """How many values may be empty: a share such as ``0.01``, a number such as ``3``, or bounds;
+    ``all``: every value must be there."""
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         rows, empty = evidence[self.rows], evidence[self._empties(column)]
-        limit = tolerated(self.threshold)
         if not rows:
-            return Judgement(
-                Status.EMPTY, "Nothing to judge: there are no rows.", rows=0, failed_rows=0
-            )
+            return Judgement.of_no_rows()
+        verdict = on_bad_rows(self.threshold, empty, rows)
         return Judgement(
-            limit.judge(empty, rows),
-            f"{share(empty, rows, 'row')} {have(empty)} no '{column}' ({limit.words()}).",
+            verdict.status,
+            f"{verdict.counted('row')} {have(empty)} no '{column}' ({verdict.words}).",
             observed=empty,
-            bounds=limit.given(),
-            expected=limit.words(),
+            bounds=verdict.bounds,
+            expected=verdict.words,
             rows=rows,
             failed_rows=empty,
         )
@@ -70,8 +71,8 @@ class ColumnNotEmpty(_EmptinessRule):
     def demand(self) -> str:
         if self.threshold == ALL:
             return f"{listing(self.columns)} {are(len(self.columns))} never empty."
-        words = tolerated(self.threshold).words()
-        return f"{listing(self.columns)} {are(len(self.columns))} rarely empty ({words})."
+        lenient = leniency(self.threshold)
+        return f"{listing(self.columns)} {are(len(self.columns))} rarely empty{lenient}."
 
 
 class ColumnEmpty(_EmptinessRule):
@@ -88,21 +89,25 @@ class ColumnEmpty(_EmptinessRule):
 
     type: Literal["column_empty"] = "column_empty"
     threshold: RequirementThreshold = ALL
-    """How many values must be empty; ``all``: no value may be there."""
+    """How many values must be empty (``soft_min``, ``min``), or may not be (``soft_max``, ``max``):
+    whole numbers count them, shares have a decimal point, and ``0.01`` alone is a ``max``. ``all``:
+    no value may be there."""
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         rows, empty = evidence[self.rows], evidence[self._empties(column)]
-        requirement = required(self.threshold)
         if not rows:
-            return Judgement(
-                Status.EMPTY, "Nothing to judge: there are no rows.", rows=0, failed_rows=0
-            )
+            return Judgement.of_no_rows()
+        verdict = on_bad_rows(self.threshold, rows - empty, rows, required=True)
+        if isinstance(self.threshold, AtMost):
+            found = f"{verdict.counted('row')} {have(rows - empty)} a '{column}'"
+        else:
+            found = f"{verdict.counted_good('row')} {have(empty)} no '{column}'"
         return Judgement(
-            requirement.judge(empty, rows),
-            f"{share(empty, rows, 'row')} {have(empty)} no '{column}' ({requirement.words()}).",
+            verdict.status,
+            f"{found} ({verdict.words}).",
             observed=empty,
-            bounds=requirement.given(),
-            expected=requirement.words(),
+            bounds=verdict.bounds,
+            expected=verdict.words,
             rows=rows,
             failed_rows=rows - empty,
         )
@@ -110,5 +115,5 @@ class ColumnEmpty(_EmptinessRule):
     def demand(self) -> str:
         if self.threshold == ALL:
             return f"{listing(self.columns)} {are(len(self.columns))} always empty."
-        words = required(self.threshold).words()
-        return f"{listing(self.columns)} {are(len(self.columns))} mostly empty ({words})."
+        lenient = leniency(self.threshold)
+        return f"{listing(self.columns)} {are(len(self.columns))} mostly empty{lenient}."

@@ -26,6 +26,9 @@ class _FrequentValuesRule(ColumnRule):
     """The values to compare with, in the column's own type."""
     ignore_case: bool = False
     """Whether upper and lower case are the same."""
+    ties: Literal["all", "any"] = "all"
+    """Which of equally frequent values that compete for the last place must be among ``values``:
+    ``all`` of them, or so many as there are places (``any``)."""
     approximate: bool = False
     """Whether a sketch may answer: in the shared pass, hence cheaper, but it tells values apart
     only where their frequencies differ by more than 0.02 % of the rows."""
@@ -49,7 +52,7 @@ class _FrequentValuesRule(ColumnRule):
         outside = sum(level.values - level.inside[self._members] for level in levels)
         candidates = sum(level.values for level in levels)
         return Judgement(
-            Status.ERROR if outside else Status.OK,
+            Status.ERROR if outside and not self._some_choice_fits(levels) else Status.OK,
             f"{self._sentence(column, candidates, outside)}{self._tie(levels)}{self._error()}",
             observed=_examples(levels),
             rows=rows,
@@ -58,7 +61,8 @@ class _FrequentValuesRule(ColumnRule):
 
     def demand(self) -> str:
         allowed = listing(self.values, most=8)
-        return f"{self.subject()} of {listing(self.columns)} {are(self.places)} in {allowed}."
+        tied = "" if self.ties == "all" else " (of values that tie, as many as there are places)"
+        return f"{self.subject()} of {listing(self.columns)} {are(self.places)} in {allowed}{tied}."
 
     def _sentence(self, column: str, candidates: int, outside: int) -> str:
         members = f"in the set of {plural(len(self.values), 'value')}"
@@ -69,13 +73,25 @@ class _FrequentValuesRule(ColumnRule):
             )
         return f"{outside:,} of the {frequent} of '{column}' {are(outside)} not {members}."
 
+    def _some_choice_fits(self, levels: tuple[Level, ...]) -> bool:
+        """Whether the tied values leave a choice in which all places are taken by members."""
+        *full, last = levels
+        places = self.places - sum(level.values for level in full)
+        surely_outside = any(level.values > level.inside[self._members] for level in full)
+        fitting = last.inside[self._members] >= min(places, last.values)
+        return self.ties == "any" and not surely_outside and fitting
+
     def _tie(self, levels: tuple[Level, ...]) -> str:
         """Says so if equally frequent values compete for the last place."""
         before = sum(level.values for level in levels[:-1])
         last = levels[-1].values
         if before + last <= self.places:
             return ""
-        return f" {last:,} of them tie for {plural(self.places - before, 'place')}."
+        tie = f"{last:,} of them tie for {plural(self.places - before, 'place')}"
+        if self.ties == "all":
+            return f" {tie}."
+        inside = levels[-1].inside[self._members]
+        return f" {tie}, and {inside:,} of those {are(inside)} in the set."
 
     def _error(self) -> str:
         within = f"{FREQUENCY_ERROR:.2%} of the rows"
@@ -101,7 +117,7 @@ class ColumnTopValuesInSet(_FrequentValuesRule):
     """The ``top`` most frequent values of each column are all among ``values``.
 
     Values that are equally frequent are all considered, so the answer never depends on the order
-    of rows.
+    of rows; with ``ties: any`` it is enough if some choice among them fits.
 
     Observed: the most frequent values.
 
@@ -128,7 +144,7 @@ class ColumnTopValuesInSet(_FrequentValuesRule):
 class ColumnMostFrequentInSet(_FrequentValuesRule):
     """The most frequent value of each column is among ``values``.
 
-    Of several values that tie, all must be.
+    Of several values that tie, all must be; with ``ties: any`` one of them.
 
     Observed: the most frequent values.
 

@@ -9,7 +9,7 @@ from pydantic import PrivateAttr
 from dq_dagster.errors import DeclarationError, Misfit, Problem
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.wording import have, listing, share
+from dq_dagster.judging.wording import have, listing
 from dq_dagster.metrics.conditions import IsEmpty, NotValid
 from dq_dagster.metrics.meanings.definitions import DEFINITIONS
 from dq_dagster.metrics.meanings.meaning import BuiltIn
@@ -71,17 +71,17 @@ class ColumnValidMeaning(ColumnThresholdRule):
         bad, rows = evidence[self.count(self.bad_value(column))], evidence[self.rows]
         if not rows:
             return Judgement.of_no_rows()
-        status, words, bounds = self.verdict_on(bad, rows)
-        message = f"{share(bad, rows, 'row')} {have(bad)} no valid {noun} in '{column}'"
+        verdict = self.verdict_on(bad, rows)
+        message = f"{verdict.counted('row')} {have(bad)} no valid {noun} in '{column}'"
         empty = 0 if self.empty_is_valid else evidence[self._empties(column)]
         if empty:
             message += f", {empty:,} of them because {'it is' if empty == 1 else 'they are'} empty"
         return Judgement(
-            status,
-            f"{message} ({words}).",
+            verdict.status,
+            f"{message} ({verdict.words}).",
             observed=bad,
-            bounds=bounds,
-            expected=words,
+            bounds=verdict.bounds,
+            expected=verdict.words,
             rows=rows,
             failed_rows=bad,
         )

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.wording import are, listing, share
+from dq_dagster.judging.wording import are, listing
 from dq_dagster.metrics.lookups import Lookup, ReferenceMembership
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.column_rule import RuleWithColumns
@@ -45,6 +45,8 @@ class ColumnValuesInReference(RuleWithColumns):
     """How many values may be missing there (``soft_max``, ``max``) or must exist there
     (``soft_min``, ``min``); ``all``: every value must exist."""
 
+    observes_first_metric = True
+
     @model_validator(mode="after")
     def _columns_pair_up(self) -> Self:
         here, there = len(self.columns), len(self._there)
@@ -60,14 +62,14 @@ class ColumnValuesInReference(RuleWithColumns):
         values = missing + found
         if not values:
             return Judgement.of_no_values(", ".join(self.columns))
-        status, words, bounds = on_bad_rows(self.threshold, missing, values)
+        verdict = on_bad_rows(self.threshold, missing, values)
         return Judgement(
-            status,
-            f"{share(missing, values, self._noun)} of {listing(self.columns)} {are(missing)} not "
-            f"in {self._place} ({words}).",
+            verdict.status,
+            f"{verdict.counted(self._noun)} of {listing(self.columns)} {are(missing)} not "
+            f"in {self._place} ({verdict.words}).",
             observed=missing,
-            bounds=bounds,
-            expected=words,
+            bounds=verdict.bounds,
+            expected=verdict.words,
             rows=values,
             failed_rows=missing,
         )

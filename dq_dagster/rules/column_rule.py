@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.judging.evidence import Evidence
@@ -48,6 +48,15 @@ class ColumnRule(RuleWithColumns):
 
     def judge(self, evidence: Evidence) -> Judgement:
         return Judgement.of_columns({name: self._verdict(name, evidence) for name in self.columns})
+
+    def metrics_of(self, label: str) -> tuple[Metric, ...]:
+        return self.column_metrics(label)
+
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        by_column = judgement.observed if len(self.columns) > 1 else None
+        if not isinstance(by_column, Mapping):
+            by_column = dict.fromkeys(self.columns, judgement.observed)
+        return {self.observed_key(column): by_column.get(column) for column in self.columns}
 
     def statuses(self, judgement: Judgement) -> Mapping[str, Status]:
         found: dict[str, list[Status]] = {}

@@ -22,6 +22,7 @@ class ColumnStatisticRule(ColumnRule):
 
     metric: ClassVar[type[ColumnMetric | ColumnMedian]]
     statistic: ClassVar[str]
+    observes_first_metric = True
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self.measure(column), self.values_in(column))

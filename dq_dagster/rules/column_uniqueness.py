@@ -6,13 +6,13 @@ from typing import Literal
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.wording import are, listing, share
+from dq_dagster.judging.wording import are, listing
 from dq_dagster.metrics.estimates import DISTINCT_ERROR, DistinctEstimate
 from dq_dagster.metrics.frequency import GroupedRows, Grouping, UniqueCount
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.column_rule import ColumnRule, RuleWithColumns
 from dq_dagster.rules.fields import QualityDimension
-from dq_dagster.rules.threshold import ALL, RequirementThreshold, required
+from dq_dagster.rules.threshold import ALL, RequirementThreshold, leniency, on_bad_rows
 
 
 class _UniquenessRule(RuleWithColumns):
@@ -21,7 +21,9 @@ class _UniquenessRule(RuleWithColumns):
     quality_dimension: QualityDimension = "uniqueness"
     """Which quality the rule speaks of."""
     threshold: RequirementThreshold = ALL
-    """How many values must be unique; ``all``: there may be no duplicate."""
+    """How many values must be unique (``soft_min``, ``min``), or may repeat (``soft_max``,
+    ``max``): whole numbers count them, shares have a decimal point, and ``0.01`` alone is a
+    ``max``. ``all``: there may be no duplicate."""
 
     approximate: bool = False
     """Whether a sketch may answer: in the shared pass, hence cheaper, but right only within 2.5 %.
@@ -47,33 +49,32 @@ class _UniquenessRule(RuleWithColumns):
         unique, rows = self._counts(evidence, *columns)
         if not rows:
             return Judgement.of_no_values(", ".join(columns))
-        requirement = required(self.threshold)
         repeated = rows - unique
+        verdict = on_bad_rows(self.threshold, repeated, rows)
         noun = "value" if len(columns) == 1 else "combination"
         return Judgement(
-            requirement.judge(unique, rows),
-            f"{'About ' * self.approximate}{share(repeated, rows, noun)} of {listing(columns)} "
-            f"{are(repeated)} not unique ({self._words()}).",
-            observed=unique,
-            bounds=requirement.given(),
-            expected=requirement.words(),
+            verdict.status,
+            f"{'About ' * self.approximate}{verdict.counted(noun)} of {listing(columns)} "
+            f"{are(repeated)} not unique ({self._words(verdict.words)}).",
+            observed=repeated,
+            bounds=verdict.bounds,
+            expected=verdict.words,
             rows=rows,
             failed_rows=repeated,
             details={"approximate": DISTINCT_ERROR} if self.approximate else {},
         )
 
-    def _words(self) -> str:
-        words = "none allowed" if self.threshold == ALL else required(self.threshold).words()
+    def _words(self, words: str) -> str:
         return f"{words}; approximate, within {DISTINCT_ERROR:.1%}" if self.approximate else words
 
     def _leniency(self) -> str:
-        return "" if self.threshold == ALL else f" ({required(self.threshold).words()})"
+        return leniency(self.threshold)
 
 
 class ColumnUnique(_UniquenessRule, ColumnRule):
     """The values of each column occur only once, up to ``threshold``.
 
-    Observed: the number of values that occur exactly once.
+    Observed: the number of values that occur more than once; each time they occur counts.
 
     Example::
 
@@ -99,7 +100,7 @@ class UniqueKey(_UniquenessRule):
     A row where all of them are empty is left out; otherwise an empty value is compared like any
     other.
 
-    Observed: the number of combinations that occur exactly once.
+    Observed: the number of combinations that occur more than once; each time they occur counts.
 
     Example::
 

@@ -6,13 +6,16 @@ from abc import abstractmethod
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.status import Status
-from dq_dagster.judging.thresholds import Amount
-from dq_dagster.judging.wording import share
 from dq_dagster.metrics.conditions import Condition
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.column_rule import ColumnRule
-from dq_dagster.rules.threshold import ALL, EitherThreshold, leniency, on_bad_rows
+from dq_dagster.rules.threshold import (
+    ALL,
+    EitherThreshold,
+    RowVerdict,
+    leniency,
+    on_bad_rows,
+)
 
 
 class ColumnThresholdRule(ColumnRule):
@@ -20,14 +23,17 @@ class ColumnThresholdRule(ColumnRule):
 
     threshold: EitherThreshold = ALL
     """How many values may break the rule (``soft_max``, ``max``) or must keep it (``soft_min``,
-    ``min``); ``all``: every value must keep it."""
+    ``min``): whole numbers count them, shares have a decimal point, and ``0.01`` alone is a
+    ``max``. ``all``: every value must keep it."""
+
+    observes_first_metric = True
 
     @abstractmethod
     def bad_value(self, column: str) -> Condition:
         """True for a row whose value breaks the rule."""
 
-    def verdict_on(self, bad: int, values: int) -> tuple[Status, str, dict[str, Amount]]:
-        """The status of so many bad values, the threshold in words, and its bounds."""
+    def verdict_on(self, bad: int, values: int) -> RowVerdict:
+        """What so many bad values mean."""
         return on_bad_rows(self.threshold, bad, values)
 
     def leniency(self) -> str:
@@ -50,13 +56,13 @@ class ColumnValueRule(ColumnThresholdRule):
         bad = evidence[self.count(self.bad_value(column))]
         if not values:
             return Judgement.of_no_values(column)
-        status, words, bounds = self.verdict_on(bad, values)
+        verdict = self.verdict_on(bad, values)
         return Judgement(
-            status,
-            f"{share(bad, values, 'value')} of '{column}' {self.fault(bad)} ({words}).",
+            verdict.status,
+            f"{verdict.counted('value')} of '{column}' {self.fault(bad)} ({verdict.words}).",
             observed=bad,
-            bounds=bounds,
-            expected=words,
+            bounds=verdict.bounds,
+            expected=verdict.words,
             rows=values,
             failed_rows=bad,
         )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from dq_dagster.judging.comparison import in_zone, is_nan
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.operators import Operator, holds, words
 from dq_dagster.judging.status import Status
-from dq_dagster.judging.wording import show
+from dq_dagster.judging.wording import show_apart
 from dq_dagster.metrics.datasets import AssetData
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import MetadataMetric, MetricElsewhere, RecordedMetric
@@ -63,6 +64,10 @@ class CompareMetrics(MetricRule):
     def metrics(self) -> tuple[Metric, ...]:
         return (self.measured(), self._other())
 
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        # Both are metrics; a judgement calls them by names that may be the same.
+        return dict.fromkeys(metric.key for metric in self.metrics())
+
     def judge(self, evidence: Evidence) -> Judgement:
         values = [in_zone(evidence[metric], evidence.zone) for metric in self.metrics()]
         told = [self.what, self._what_other]
@@ -75,8 +80,8 @@ class CompareMetrics(MetricRule):
         hint = "" if comparable else " (NaN is not a number and can not be compared)"
         return Judgement(
             Status.OK if fine else Status.ERROR,
-            f"{told[0]} is {show(values[0])}, {verdict} {_lower(told[1])}, which is "
-            f"{show(values[1])}{hint}.",
+            f"{told[0]} is {show_apart(*values)}, {verdict} {_lower(told[1])}, which is "
+            f"{show_apart(values[1], values[0])}{hint}.",
             observed=dict(zip((self.metric_name, self.other_name), values, strict=True)),
             expected=f"{words(self.operator)} {_lower(told[1])}",
         )

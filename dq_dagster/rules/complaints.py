@@ -53,7 +53,9 @@ def _context(detail: ErrorDetails) -> dict[str, Any]:
     if context.get("class") == "Sequence":
         context["class"] = "list"
     if "expected_tags" in context:
-        context["expected_tags"] = context["expected_tags"].replace(", ", " or ")
+        # A number is told from its value, and so never the form that was expected.
+        tags = context["expected_tags"].removesuffix(", 'number'")
+        context["expected_tags"] = tags.replace(", ", " or ")
     return context
 
 

@@ -39,6 +39,8 @@ class RecordCountTypical(ChangeDetection, Rule):
     quality_dimension: QualityDimension = "completeness"
     """Which quality the rule speaks of."""
 
+    observes_first_metric = True
+
     def metrics(self) -> tuple[Metric, ...]:
         return (RecordCount(where=self.where),)
 
@@ -67,6 +69,7 @@ class ColumnCountTypical(ChangeDetection, Rule):
     """Which quality the rule speaks of."""
 
     looks_at_rows = False
+    observes_first_metric = True
 
     def metrics(self) -> tuple[Metric, ...]:
         return (ColumnCount(),)
@@ -83,6 +86,7 @@ class _ValueCountTypical(ChangeDetection, ColumnRule):
     """Some of each column's values are counted, and the number is judged by its past."""
 
     counted: ClassVar[str]
+    observes_first_metric = True
 
     @abstractmethod
     def counts(self, column: str) -> tuple[Metric, Metric]:

@@ -30,6 +30,8 @@ class RecordCountInRange(NumberRange, Rule):
     quality_dimension: QualityDimension = "completeness"
     """Which quality the rule speaks of."""
 
+    observes_first_metric = True
+
     def metrics(self) -> tuple[Metric, ...]:
         return (RecordCount(where=self.where),)
 
@@ -58,6 +60,7 @@ class ColumnCountInRange(NumberRange, Rule):
     """Which quality the rule speaks of."""
 
     looks_at_rows = False
+    observes_first_metric = True
 
     def metrics(self) -> tuple[Metric, ...]:
         return (ColumnCount(),)

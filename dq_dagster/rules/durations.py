@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, mod
 
 from dq_dagster.errors import did_you_mean
 from dq_dagster.judging.quantities import AgeRange
+from dq_dagster.judging.ranges import Exclusive
 from dq_dagster.rules.expected_range import check_bounds
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -126,14 +127,16 @@ class DurationRange(BaseModel):
     """An age above this is a Warning."""
     max: Duration | None = None
     """An age above this is an Error."""
+    exclusive: Exclusive | None = None
+    """Which of ``min`` and ``max`` is an Error itself: ``min``, ``max`` or ``both``."""
 
     @model_validator(mode="after")
     def _bounds_make_sense(self) -> Self:
-        check_bounds(self.min, self.soft_min, self.soft_max, self.max)
+        check_bounds(self.min, self.soft_min, self.soft_max, self.max, exclusive=self.exclusive)
         return self
 
     @property
     def expected(self) -> AgeRange:
         bounds = (self.min, self.soft_min, self.soft_max, self.max)
         # Validation has made seconds of whatever was written.
-        return AgeRange(*cast("tuple[int | Decimal | None, ...]", bounds))
+        return AgeRange(*cast("tuple[int | Decimal | None, ...]", bounds), exclusive=self.exclusive)

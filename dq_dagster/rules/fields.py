@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from dq_dagster.sql.aggregate_expression import aggregate_refusals
+from dq_dagster.sql.aggregate_expression import aggregate_refusals, filter_refusals
 from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.row_expression import refusals
 
+_MOST_DIGITS = 1_233
 _MOST_BITS = 4096
 
 RunMode: TypeAlias = Literal["with_build", "after_build", "on_demand"]
@@ -36,23 +37,47 @@ def _distinct(names: Sequence[str]) -> Sequence[str]:
     return tuple(names)
 
 
+def refuse_vast(value: Any) -> None:
+    """Raises ValueError for a number so large or so fine that merely to write it out takes long."""
+    if isinstance(value, int):
+        vast = value.bit_length() > _MOST_BITS
+    elif isinstance(value, Decimal) and value.is_finite():
+        exponent = value.as_tuple().exponent
+        vast = max(abs(value.adjusted()), abs(int(exponent))) > _MOST_DIGITS
+    else:
+        return
+    if vast:
+        raise ValueError("a number of that many digits is a slip")
+
+
 def _finite(value: Any) -> Any:
-    if isinstance(value, float | Decimal) and not math.isfinite(value):
+    infinite = (
+        not value.is_finite()
+        if isinstance(value, Decimal)
+        else (isinstance(value, float) and not math.isfinite(value))
+    )
+    if infinite:
         raise ValueError("a bound must be a finite number")
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise ValueError("a bound of that many digits is a slip")
-    return value
+    return _reasonable(value)
 
 
 def _reasonable(value: Any) -> Any:
-    return _finite(value) if isinstance(value, int) else value
+    refuse_vast(value)
+    return value
 
 
 def _is_a_number(value: Any) -> Any:
     # Pydantic would turn True into 1 and "3" into 3; neither was meant.
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise ValueError(f"a number is needed, not {value!r}")  # noqa: TRY004 (pydantic's way)
-    return value
+        raise ValueError(f"a number is needed, not {value!r}{_in_digits(value)}")  # noqa: TRY004 (pydantic's way)
+    return _reasonable(value)
+
+
+def _in_digits(value: Any) -> str:
+    """How to write a number that has marks between its digits, which YAML takes for a text."""
+    digits = str(value).replace("_", "").replace(",", "").replace(" ", "")
+    grouped = isinstance(value, str) and digits != value and digits.lstrip("+-").isdigit()
+    return f": write {digits}" if grouped else ""
 
 
 def _acceptable_by(judge: Callable[[str], Sequence[Refusal]]) -> Callable[[str], str]:
@@ -84,11 +109,12 @@ Factor: TypeAlias = Annotated[
 ]
 Share: TypeAlias = Annotated[float, BeforeValidator(_is_a_number), Field(ge=0, le=1)]
 Bound: TypeAlias = Annotated[
-    bool | int | float | Decimal | datetime | date | str, AfterValidator(_finite)
+    bool | int | float | Decimal | datetime | date | str, BeforeValidator(_finite)
 ]
 SetValue: TypeAlias = Annotated[
-    bool | int | float | Decimal | datetime | date | str, AfterValidator(_reasonable)
+    bool | int | float | Decimal | datetime | date | str, BeforeValidator(_reasonable)
 ]
 SetValues: TypeAlias = Annotated[Sequence[SetValue], Field(min_length=1), AfterValidator(tuple)]
 RowSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(refusals))]
+FilterSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(filter_refusals))]
 AggregateSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(aggregate_refusals))]

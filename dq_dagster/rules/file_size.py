@@ -35,6 +35,7 @@ class FileSizeInRange(ByteRange, Rule):
     """Which quality the rule speaks of."""
 
     looks_at_rows = False
+    observes_first_metric = True
 
     def metrics(self) -> tuple[Metric, ...]:
         return (FileBytes(), FileCount())

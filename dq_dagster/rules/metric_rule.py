@@ -15,7 +15,13 @@ from dq_dagster.judging.membership import is_member
 from dq_dagster.judging.status import Status
 from dq_dagster.judging.wording import listing, plural, show
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.metrics.sources import RecordedMetric
+from dq_dagster.metrics.sources import (
+    EntryMetric,
+    MetadataMetric,
+    MetricElsewhere,
+    RecordedMetric,
+)
+from dq_dagster.metrics.sql_aggregate import SqlAggregate
 from dq_dagster.rules.expected_range import ValueRange
 from dq_dagster.rules.fields import QualityDimension, SetValues
 from dq_dagster.rules.metric_source import AnyMetric, MetricSource, resolved
@@ -39,6 +45,7 @@ class MetricRule(Rule):
     where omitted."""
 
     named_after: ClassVar[tuple[str, ...]] = ("metric_name",)
+    observes_first_metric = True
     # The fields that hold metrics.
     metric_fields: ClassVar[tuple[str, ...]] = ("metric",)
 
@@ -81,6 +88,12 @@ class MetricRule(Rule):
 
     def metrics(self) -> tuple[Metric, ...]:
         return (self.measured(),)
+
+    def records_text(self, metric: Metric) -> bool:
+        """What somebody wrote to be a metric may be a text; that of a column is one of a row."""
+        if isinstance(metric, RecordedMetric | MetricElsewhere):
+            return self.records_text(metric.metric)
+        return isinstance(metric, SqlAggregate | EntryMetric | MetadataMetric)
 
     def nothing(self, what: str) -> Judgement:
         """The verdict where there is no value."""

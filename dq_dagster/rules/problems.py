@@ -63,7 +63,8 @@ def _sentence(detail: ErrorDetails, model: type[BaseModel]) -> str:
     if kind == "missing":
         return f"field '{field}' is missing."
     if detail["msg"] == "Input should be 'all'":
-        return f"field '{field}': 'all' or bounds such as {{type: proportion, max: 0.01}} needed."
+        forms = "'all', a share such as 0.01, or bounds such as {max: 3}"
+        return f"field '{field}': {forms} needed."
     message = in_plain_words(detail)
     text = f"field '{field}': {message}" if field else message
     return text if text.endswith((".", "?", ")")) else f"{text}."
@@ -77,6 +78,7 @@ def _is_type_tag(part: str | int) -> bool:
 _UNION_MEMBERS = {
     "int", "float", "decimal", "str", "bool", "date", "datetime",
     "AtMost", "AtLeast", "all", "Meaning", "MetricSource", "callable",
+    "DeclaredReader",
 }  # fmt: skip
 
 

@@ -51,6 +51,10 @@ class PythonRule(Rule):
     def metrics(self) -> tuple[Metric, ...]:
         return (self._call,)
 
+    def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
+        # What the function answers is no value, but a verdict.
+        return ()
+
     def judge(self, evidence: Evidence) -> Judgement:
         return judgement_of(evidence[self._call])
 

@@ -11,7 +11,8 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.quantities import duration
 from dq_dagster.judging.wording import listing
-from dq_dagster.metrics.metric import Metric
+from dq_dagster.metrics.metric import Metric, named_key
+from dq_dagster.metrics.naming import in_key
 from dq_dagster.metrics.recency import ColumnNewest, InLastWhile
 from dq_dagster.rules.column_rule import ColumnRule
 from dq_dagster.rules.durations import DurationRange, Window, seconds
@@ -45,6 +46,9 @@ class Freshness(DurationRange, ColumnRule):
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self._newest(column), self.values_in(column))
+
+    def observed_key(self, label: str = "") -> str:
+        return named_key(f"age:{in_key(label)}", self.where)
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         newest = evidence[self._newest(column)]
@@ -83,6 +87,8 @@ class RowInsertedCountInRange(NumberRange, ColumnRule):
     """How far back from now: ``1 day``, ``90 min``, ``PT2H``, or a number of seconds."""
     quality_dimension: QualityDimension = "timeliness"
     """Which quality the rule speaks of."""
+
+    observes_first_metric = True
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self.count(self._inserted(column)), self.rows)

@@ -23,6 +23,7 @@ class RecordedNumberTypical(ChangeDetection, Rule):
     """The key under which the metric's numbers are recorded."""
 
     named_after: ClassVar[tuple[str, ...]] = ("key",)
+    observes_first_metric = True
 
     def metrics(self) -> tuple[Metric, ...]:
         return (EntryMetric(self.key, None),)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dq_dagster.rules.java_regex import UNMATCHED, find_mistake
+
+_LONGEST = 80
 
 
 def require_closed_groups(pattern: str) -> str:
-    """Refuses groups that are closed before they are opened, or never.
+    """Refuses what Java would refuse, and says where.
 
-    A pattern is later wrapped as ``(?:pattern)`` to match whole values; ``a)|(b`` would be valid
-    there and mean something else. Everything else is left to Java, whose syntax this is.
+    Above all groups that are closed before they are opened, or never: a pattern is later wrapped
+    as ``(?:pattern)`` to match whole values; ``a)|(b`` would be valid there and mean something
+    else.
     """
-    depth = 0
-    for position, char in _scan(pattern).plain:
-        depth += {"(": 1, ")": -1}.get(char, 0)
-        if depth < 0:
-            raise ValueError(f"unmatched ')' at position {position} of the pattern")
-    if depth:
-        raise ValueError("a '(' of the pattern is never closed")
-    if _scan(pattern).ends_in_escape:
-        raise ValueError("the pattern ends in a lone backslash")
-    return pattern
+    mistake = find_mistake(pattern)
+    if mistake is None:
+        return pattern
+    where = f"at position {mistake.position} of the pattern"
+    if mistake.message == UNMATCHED:
+        raise ValueError(f"{mistake.message} {where}")
+    shown = pattern if len(pattern) <= _LONGEST else f"{pattern[:_LONGEST]}…"
+    raise ValueError(f"{mistake.message}, {where} '{shown}'")
 
 
 def whole(pattern: str) -> str:
@@ -29,7 +30,7 @@ def whole(pattern: str) -> str:
     Not ``^...$``, which stops before a final line break. An open ``\Q`` is closed, and a comment
     of ``(?x)`` ended, before the bracket that is put behind them.
     """
-    if _scan(pattern).ends_in_quote:
+    if _ends_in_quote(pattern):
         pattern += "\\E"
     end = "\n" if "#" in pattern and _allows_comments(pattern) else ""
     return rf"\A(?:{pattern}{end})\z"
@@ -44,46 +45,13 @@ def _allows_comments(pattern: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Scanned:
-    r"""The characters that are neither escaped, nor quoted by \Q...\E, nor in [...]."""
-
-    plain: list[tuple[int, str]]
-    ends_in_quote: bool
-    ends_in_escape: bool
-
-
-def _scan(pattern: str) -> _Scanned:
-    kept: list[tuple[int, str]] = []
-    position, in_class, in_quote = 0, 0, False
-    while position < len(pattern):
-        char = pattern[position]
-        if char == "\\":
-            after = _after_escape(pattern, position)
-            in_quote = after == len(pattern) and pattern.startswith("\\Q", position)
-            in_quote = in_quote and not pattern.endswith("\\E")
-            position = after
-            continue
-        if char == "[":
-            in_class += 1
-            position = _after_class_start(pattern, position)
-            continue
-        if char == "]" and in_class:
-            in_class -= 1
-        elif not in_class:
-            kept.append((position, char))
-        position += 1
-    return _Scanned(kept, in_quote, position > len(pattern))
-
-
-def _after_class_start(pattern: str, position: int) -> int:
-    """Behind ``[`` or ``[^``, and behind a ``]`` right there, which is a plain character."""
-    position += 2 if pattern.startswith("[^", position) else 1
-    return position + 1 if pattern.startswith("]", position) else position
-
-
-def _after_escape(pattern: str, position: int) -> int:
-    if pattern[position + 1 : position + 2] != "Q":
-        return position + 2
-    end = pattern.find("\\E", position + 2)
-    return len(pattern) if end < 0 else end + 2
+def _ends_in_quote(pattern: str) -> bool:
+    r"""Whether a ``\Q`` is still open at the end."""
+    position = 0
+    while (position := pattern.find("\\", position)) >= 0:
+        if pattern.startswith("\\Q", position):
+            position = pattern.find("\\E", position + 2)
+            if position < 0:
+                return True
+        position += 2
+    return False

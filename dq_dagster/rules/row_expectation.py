@@ -6,13 +6,12 @@ from typing import ClassVar, Literal
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.status import Status
-from dq_dagster.judging.wording import do, share, shortened
+from dq_dagster.judging.wording import do, shortened
 from dq_dagster.metrics.conditions import RowBreaks
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.rules.fields import RowSql
 from dq_dagster.rules.rule import Rule
-from dq_dagster.rules.threshold import ALL, RowThreshold, tolerated
+from dq_dagster.rules.threshold import ALL, LimitThreshold, leniency, on_bad_rows
 
 
 class RowExpectation(Rule):
@@ -34,35 +33,33 @@ class RowExpectation(Rule):
     """The predicate: no aggregates, no subqueries, no window functions."""
     null_is: Literal["fail", "pass"] = "fail"
     """What an unknown answer (NULL) means for a row."""
-    threshold: RowThreshold = ALL
+    threshold: LimitThreshold = ALL
     """The failing rows tolerated: a share such as 0.01, a number such as 3, or bounds."""
 
     named_after: ClassVar[tuple[str, ...]] = ("expectation",)
+    observes_first_metric = True
 
     def metrics(self) -> tuple[Metric, ...]:
         return (self._breaking, self._rows)
 
     def judge(self, evidence: Evidence) -> Judgement:
         rows, bad = evidence[self._rows], evidence[self._breaking]
-        limit = tolerated(self.threshold)
         if not rows:
-            return Judgement(
-                Status.EMPTY, "Nothing to judge: there are no rows.", rows=0, failed_rows=0
-            )
+            return Judgement.of_no_rows()
+        verdict = on_bad_rows(self.threshold, bad, rows)
         return Judgement(
-            limit.judge(bad, rows),
-            f"{share(bad, rows, 'row')} {do(bad)} not meet '{shortened(self.expectation)}' "
-            f"({limit.words()}).",
+            verdict.status,
+            f"{verdict.counted('row')} {do(bad)} not meet '{shortened(self.expectation)}' "
+            f"({verdict.words}).",
             observed=bad,
-            bounds=limit.given(),
-            expected=limit.words(),
+            bounds=verdict.bounds,
+            expected=verdict.words,
             rows=rows,
             failed_rows=bad,
         )
 
     def demand(self) -> str:
-        words = "" if self.threshold == ALL else f" (failing: {tolerated(self.threshold).words()})"
-        return f"Every row meets: {self.expectation}{words}."
+        return f"Every row meets: {self.expectation}{leniency(self.threshold)}."
 
     @property
     def _breaking(self) -> ConditionCount:

@@ -13,8 +13,16 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.lookback import Lookback
 from dq_dagster.judging.status import Status
-from dq_dagster.metrics.metric import Metric
-from dq_dagster.rules.fields import Name, OnEmpty, QualityDimension, RowSql, RunMode, Scope, Words
+from dq_dagster.metrics.metric import Metric, named_key
+from dq_dagster.rules.fields import (
+    FilterSql,
+    Name,
+    OnEmpty,
+    QualityDimension,
+    RunMode,
+    Scope,
+    Words,
+)
 from dq_dagster.rules.naming import check_name, derived_name
 from dq_dagster.rules.problems import problems_of
 from dq_dagster.rules.vocabulary import Vocabulary
@@ -41,7 +49,7 @@ class Rule(BaseModel):
     """Whether an Error fails the build and stops what is downstream."""
     scope: Scope = "partitions"
     """What is judged on a partitioned asset: each partition, the whole dataset, or both."""
-    where: RowSql | None = None
+    where: FilterSql | None = None
     """A row filter in SQL, applied before anything else."""
     dimensions: Words = ()
     """Columns to break the result down by, each on its own."""
@@ -60,6 +68,9 @@ class Rule(BaseModel):
     named_after: ClassVar[tuple[str, ...]] = ()
     # Whether the rule looks at rows, so that a filter and a breakdown by group mean something.
     looks_at_rows: ClassVar[bool] = True
+    # Whether what it observes is the value of the first of its metrics (of each column's, where
+    # columns are judged); else it is made of several, and has a key of its own on record.
+    observes_first_metric: ClassVar[bool] = False
 
     # Hidden from type checkers, so that they see the fields as arguments.
     if not TYPE_CHECKING:
@@ -128,6 +139,30 @@ class Rule(BaseModel):
     @abstractmethod
     def judge(self, evidence: Evidence) -> Judgement:
         """The verdict on what was measured."""
+
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        """What a judgement observed by key, so that the record says what was judged."""
+        if isinstance(judgement.observed, Mapping):
+            return {self.observed_key(str(k)): one for k, one in judgement.observed.items()}
+        return {self.observed_key(): judgement.observed}
+
+    def observed_key(self, label: str = "") -> str:
+        """The key of the metric that is observed; a name of its own for what is made of several.
+
+        ``label`` is the column, or the name under which a judgement holds the value.
+        """
+        if self.observes_first_metric:
+            for metric in self.metrics_of(label)[:1]:
+                return metric.key
+        return named_key(f"observed:{label}" if label else "observed", self.where)
+
+    def metrics_of(self, label: str) -> tuple[Metric, ...]:
+        """Those that a value of that label is judged by."""
+        return self.metrics()
+
+    def records_text(self, metric: Metric) -> bool:
+        """Whether a text goes on record as the value of a metric: not if it is one of a row."""
+        return False
 
     def statuses(self, judgement: Judgement) -> Mapping[str, Status]:
         """The verdicts on single metrics by key, where a judgement is made of several."""

@@ -10,10 +10,15 @@ from typing import Any
 import yaml
 
 from dq_dagster.errors import DeclarationError, Problem
+from dq_dagster.sources.yaml_numbers import number, refuse_lost_fraction
 
 LARGEST_FILE = 1_048_576
+# Keys that begin so are there to hold anchors.
+ANCHORS = "x-"
+_MERGE = "<<"
 _MOST_NODES = 100_000
 _DEEPEST = 50
+_LONGEST_SHOWN = 60
 SCALARS = {
     "tag:yaml.org,2002:null": re.compile(r"^(?:~|null|Null|NULL|)$"),
     "tag:yaml.org,2002:bool": re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"),
@@ -48,8 +53,22 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     yaml_implicit_resolvers: dict[Any, Any] = {}  # noqa: RUF012 (PyYAML's own convention)
 
 
+def _number(loader: Any, node: yaml.ScalarNode) -> Any:
+    if not SCALARS[node.tag].match(node.value):
+        # Written with a tag of its own, such as !!int 0x1F.
+        raise ValueError("write a number in digits")
+    return number(node.value)
+
+
+def _moment(loader: Any, node: yaml.ScalarNode) -> Any:
+    refuse_lost_fraction(node.value)
+    return loader.construct_yaml_timestamp(node)
+
+
 for _tag, _pattern in SCALARS.items():
     _Loader.add_implicit_resolver(_tag, _pattern, None)
+for _kind, _constructor in {"int": _number, "float": _number, "timestamp": _moment}.items():
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _constructor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,21 +164,45 @@ def _build(node: yaml.Node, name: str, loader: Any) -> Any:
     try:
         return loader.construct_object(node)
     except ValueError as error:
-        raise _problem(name, _line(node), f"'{node.value}' is not valid: {error}.") from None
+        shown = node.value if len(node.value) <= _LONGEST_SHOWN else f"{node.value[:40]}…"
+        raise _problem(name, _line(node), f"'{shown}' is not valid: {error}.") from None
 
 
 def _build_mapping(node: yaml.MappingNode, name: str, loader: Any) -> Located:
     data: dict[str, Any] = {}
     lines: dict[str, int] = {}
+    inherited: list[Located] = []
     for key_node, value_node in node.value:
         key = key_node.value
         if not isinstance(key, str):
             raise _problem(name, _line(key_node), "a key must be a plain word.")
-        if key in data:
+        if key in data or (inherited and _is_merge(key_node)):
             raise _problem(name, _line(key_node), f"'{key}' stands here twice.")
+        if _is_merge(key_node):
+            inherited = _inherited(key_node, value_node, name, loader)
+            continue
         data[key] = _build(value_node, name, loader)
         lines[key] = _line(key_node)
+    # What stands here comes before what is inherited, and that in the order of the list.
+    for one in inherited:
+        data = {**one.data, **data}
+        lines = {**one.lines, **lines}
     return Located(data, _line(node), lines)
+
+
+def _is_merge(key: yaml.Node) -> bool:
+    """Whether a key is YAML's sign to take over the keys of another mapping; a text is not."""
+    return isinstance(key, yaml.ScalarNode) and key.value == _MERGE and not key.style
+
+
+def _inherited(key: yaml.Node, value: yaml.Node, name: str, loader: Any) -> list[Located]:
+    many: list[Any] = value.value if isinstance(value, yaml.SequenceNode) else [value]
+    if not many or not all(isinstance(one, yaml.MappingNode) for one in many):
+        message = (
+            f"'{_MERGE}' takes over fields: give it a mapping such as *name, or a list of them."
+        )
+        raise _problem(name, _line(key), message)
+    return [_build_mapping(one, name, loader) for one in many]
 
 
 def _line(node: yaml.Node) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import yaml
@@ -23,7 +24,16 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
+def _decimal(dumper: _Dumper, value: Decimal) -> yaml.ScalarNode:
+    if not value.is_finite():
+        return dumper.represent_float(float(value))
+    text = str(value)
+    kind = "int" if SCALARS["tag:yaml.org,2002:int"].match(text) else "float"
+    return dumper.represent_scalar(f"tag:yaml.org,2002:{kind}", text)
+
+
 _Dumper.add_representer(str, _text)
+_Dumper.add_representer(Decimal, _decimal)
 for _tag, _pattern in SCALARS.items():
     _Dumper.add_implicit_resolver(_tag, _pattern, None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import singledispatch
@@ -30,7 +30,12 @@ from dq_dagster.metrics.states import EXACT, Extreme, Odd, State, Tally, Total
 from dq_dagster.spark.columns import COMPARABLE, FLOATS, NUMBERS, ColumnRef, Table
 from dq_dagster.spark.deviations import moments, step_of, sums
 from dq_dagster.spark.predicates import is_blank, predicate
-from dq_dagster.spark.sql_aggregates import answer_sql, answered, calls_sql
+from dq_dagster.spark.sql_aggregates import (
+    answer_over_nothing_sql,
+    answer_sql,
+    answered,
+    calls_sql,
+)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DAY = date(1970, 1, 1)
@@ -50,7 +55,8 @@ class Aggregates:
     by a name that ``state`` finds their results under. ``fallible`` marks text from users (SQL
     and patterns), which may raise on dirty data. ``calls`` are the aggregates within ``others``
     where those are larger expressions. Where the results leave the state open (None), ``closer``
-    is asked: it costs more and tells for sure.
+    is asked: it costs more and tells for sure. ``over_nothing`` is asked, about no rows at all,
+    for parts without rows, where only Spark knows what the state of those is.
     """
 
     state: Callable[[Results], State | None]
@@ -59,6 +65,7 @@ class Aggregates:
     fallible: bool = False
     calls: tuple[str, ...] = ()
     closer: Aggregates | None = None
+    over_nothing: Aggregates | None = None
 
 
 @singledispatch
@@ -132,8 +139,12 @@ def _(metric: ColumnStddev, table: Table) -> Aggregates:
 
 @aggregates.register
 def _(metric: SqlAggregate, table: Table) -> Aggregates:
-    text = answer_sql(metric, table)
-    return Aggregates(answered, others={"answer": text}, fallible=True, calls=calls_sql(metric))
+    calls = calls_sql(metric)
+    texts = answer_sql(metric, table), answer_over_nothing_sql(metric, table)
+    usual, over_nothing = (
+        Aggregates(answered, others={"answer": text}, fallible=True, calls=calls) for text in texts
+    )
+    return replace(usual, over_nothing=over_nothing)
 
 
 def numeric_column(table: Table, name: str, what: str) -> ColumnRef:

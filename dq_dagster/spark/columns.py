@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
 
-from dq_dagster.errors import Misfit, RuleFailure
+from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.spark.quoting import identifier
 from dq_dagster.spark.session import is_case_sensitive
 from dq_dagster.spark.surroundings import Surroundings
+from dq_dagster.spark.unreadable import reason_of
 from dq_dagster.sql.row_expression import columns_used
 
 if TYPE_CHECKING:
@@ -67,18 +68,26 @@ class Table:
     usual_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Why columns, by their names as ``Divided`` has them, are there in parts of the data only.
     clashes: Mapping[str, RuleFailure] = field(default_factory=dict)
+    # Whether Spark computes under ANSI; SQL from users is not answered otherwise.
+    is_ansi: bool = True
     # Whether the session tells names apart that differ only in case.
     case_sensitive: bool = False
 
     @classmethod
     def of(
-        cls, frame: DataFrame, now: datetime | None = None, around: Surroundings | None = None
+        cls,
+        frame: DataFrame,
+        now: datetime | None = None,
+        around: Surroundings | None = None,
+        *,
+        is_ansi: bool = True,
     ) -> Table:
         """The columns of a frame, as its session finds them."""
         return cls(
             frame.schema,
             now or datetime.now(UTC),
             around or Surroundings(),
+            is_ansi=is_ansi,
             case_sensitive=is_case_sensitive(frame.sparkSession),
         )
 
@@ -103,13 +112,19 @@ class Table:
         self.require_columns(columns_used(sql))
 
     def require_columns(self, names: Sequence[str]) -> None:
-        """Refuses columns which are not there.
+        """Refuses columns of SQL from users which are not there, and all such SQL without ANSI.
 
         Spark would look further, for a session variable or an alias of that name.
         """
+        self.require_ansi()
         for name in names:
             if self._field(self.schema, name) is None:
                 raise self._missing(name)
+
+    def require_ansi(self) -> None:
+        """Refuses SQL from users where Spark would compute it without ANSI."""
+        if not self.is_ansi:
+            raise Unmeasurable.not_ansi()
 
     def _missing(self, name: str) -> RuleFailure:
         outermost = name.split(".", maxsplit=1)[0]
@@ -129,7 +144,11 @@ class Table:
         return ColumnRef(path, ".".join(steps), kind)
 
     def _field(self, schema: T.StructType, name: str) -> T.StructField | None:
-        return find_field(schema, name, name, case_sensitive=self.case_sensitive)
+        found = find_field(schema, name, name, case_sensitive=self.case_sensitive)
+        reason = None if found is None else reason_of(found)
+        if reason:
+            raise Misfit(reason)
+        return found
 
 
 def find_field(

@@ -10,8 +10,9 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import NothingStored, UnreadableData
-from dq_dagster.spark.frames import HIDDEN_KEY, as_spark, union
+from dq_dagster.spark.frames import HIDDEN_KEY, all_as_spark, union
 from dq_dagster.spark.session import is_case_sensitive
+from dq_dagster.spark.unreadable import reason_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -74,8 +75,7 @@ class Divided:
         if not parts:
             raise NothingStored.no_partition_at_all()
         by_columns: dict[_Columns, dict[str, DataFrame]] = {}
-        for key, part in parts.items():
-            frame = as_spark(part)
+        for key, frame in all_as_spark(parts).items():
             named = frame.withColumn(HIDDEN_KEY, F.lit(key))
             by_columns.setdefault(_columns(frame.schema), {})[str(key)] = named
         return cls.of_kinds(
@@ -100,6 +100,9 @@ def _clashes(kinds: Sequence[Kind], fold: _Fold) -> dict[str, UnreadableData]:
         example = min(kind.partitions)
         for column in kind.frame.schema.fields:
             name = fold(column.name)
+            if reason := reason_of(column):
+                found[name] = UnreadableData.in_partition(reason, example)
+                continue
             first, partition = known.get(name, (T.NullType(), example))
             if isinstance(first, T.NullType):
                 known[name] = (column.dataType, example)

@@ -13,6 +13,7 @@ from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.slices import UNDIVIDED
 from dq_dagster.metrics.sources import MetricElsewhere
 from dq_dagster.plan import passes_for
+from dq_dagster.spark.ansi import is_ansi, under_ansi
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.outside_rows import outside_rows
 from dq_dagster.spark.slicing import Parts
@@ -46,10 +47,11 @@ def _measured(
     # Here: the steps know this module, as the way to run one of them.
     from dq_dagster.spark.steps import run
 
-    other = table.surroundings.frame_of(dataset, frame)
+    home = table.surroundings.frame_of(dataset, frame)
+    other = under_ansi(home)
     around = replace(table.surroundings, asset=dataset.asset, partition=None, whole=None)
-    there = Table.of(other, table.now, around)
-    found = outside_rows(other)
+    there = Table.of(home, table.now, around, is_ansi=is_ansi(other))
+    found = outside_rows(home)
     for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):
-        found |= run(step, other, there)
+        found |= run(step, other, there, home=home)
     return found

@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.logger import PySparkLogger
 
 from dq_dagster.errors import SparkFailure
+from dq_dagster.spark.unreadable import raised_reason
 
 _HINTS = {
     "DIVIDE_BY_ZERO": "a division by zero; try_divide gives NULL instead",
@@ -32,6 +33,9 @@ def told(error: Exception) -> SparkFailure:
     if isinstance(error, AnalysisException):
         # Raised before any row was read: the text speaks of names and types only.
         return SparkFailure(f"Spark does not accept this rule: {first_line(error)}")
+    reason = raised_reason(error)
+    if reason is not None:
+        return SparkFailure(reason)
     condition = condition_of(error)
     hint = _HINTS.get(condition) or _HINTS.get(condition.split(".")[0])
     return SparkFailure(

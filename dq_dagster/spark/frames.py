@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import DataFrame
+
 from dq_dagster.errors import NothingStored, UnreadableData
-from dq_dagster.spark.session import current_session
+from dq_dagster.spark.session import is_case_sensitive
+from dq_dagster.spark.unreadable import reason_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    from pyspark.sql import DataFrame
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 # A column that says which partition a row came from. Rules, functions and queries never see it,
 # and no data has a column of that name: it is another one in each process.
@@ -21,29 +26,93 @@ HIDDEN_KEY = f"__dq_partition_key_{uuid.uuid4().hex}__"
 
 def as_spark(data: Any) -> DataFrame:
     """Spark DataFrames as they are, pandas ones converted, dicts by partition put together."""
-    if _is_spark(data):
-        frame: DataFrame = data
-        return frame
-    if _is_pandas(data):
-        return _from_pandas(data)
     if isinstance(data, Mapping):
-        return union([as_spark(part) for part in data.values()])
-    raise UnreadableData(
-        f"A Spark or pandas DataFrame is needed, not {type(data).__module__}."
-        f"{type(data).__qualname__}. Let the asset return one, or give the rule set a reader."
-    )
+        for part in data.values():
+            if not isinstance(part, DataFrame | Mapping) and not _is_pandas(part):
+                raise UnreadableData.no_table(f"a dict with a value of type {_type_of(part)}")
+        return union(list(all_as_spark(data).values()))
+    return all_as_spark({None: data})[None]
 
 
 def is_frame(data: Any) -> bool:
-    """Whether it is a DataFrame that Spark can store."""
-    return _is_spark(data) or _is_pandas(data)
+    """Whether it is a DataFrame, of Spark or of pandas."""
+    return isinstance(data, DataFrame) or _is_pandas(data)
 
 
-def _is_spark(data: Any) -> bool:
+def all_as_spark(parts: Mapping[Any, Any]) -> dict[Any, DataFrame]:
+    """Frames that belong together, by their keys."""
+    tables = {key: part for key, part in parts.items() if _is_pandas(part)}
+    converted = _from_pandas(tables) if tables else {}
+    return {key: converted[key] if key in converted else _one(part) for key, part in parts.items()}
+
+
+def _one(data: Any) -> DataFrame:
+    if isinstance(data, Mapping):
+        return as_spark(data)
     # Classic and Connect DataFrames are different classes with one parent.
-    from pyspark.sql import DataFrame
+    if isinstance(data, DataFrame):
+        return data
+    raise UnreadableData.no_table(_type_of(data))
 
-    return isinstance(data, DataFrame)
+
+def _type_of(data: Any) -> str:
+    return f"{type(data).__module__}.{type(data).__qualname__}"
+
+
+def require_readable(frame: DataFrame) -> DataFrame:
+    """The frame itself, for those who need all of it; raises if a column can not be read."""
+    reasons = [reason for field in frame.schema.fields if (reason := reason_of(field))]
+    if reasons:
+        raise UnreadableData(" ".join(reasons))
+    return frame
+
+
+def storable(data: Any, asset: str) -> DataFrame:
+    """A frame of which nothing is lost if it is written; raises if there is none."""
+    return all_storable({None: data}, asset, alike=False)[None]
+
+
+def all_storable(
+    parts: Mapping[Any, Any], asset: str, *, alike: bool = True
+) -> dict[Any, DataFrame]:
+    """The same for partitions, which have to be like those that are written in other runs."""
+    frames = all_as_spark(parts)
+    try:
+        for key, frame in frames.items():
+            require_readable(frame)
+            _require_single_names(frame)
+            require_distinct(frame.sparkSession, frame.schema)
+            if alike and _is_pandas(parts[key]):
+                _require_instants(parts[key], frame)
+    except UnreadableData as error:
+        raise UnreadableData.not_stored(asset, str(error)) from None
+    return frames
+
+
+def _require_single_names(frame: DataFrame) -> None:
+    twice = [name for name, count in Counter(frame.columns).items() if count > 1]
+    if twice:
+        raise UnreadableData.column_twice(twice[0])
+
+
+def require_distinct(session: SparkSession, schema: StructType) -> None:
+    """Refuses columns that the session does not tell apart, and could neither write nor read."""
+    names: dict[str, str] = {}
+    for name in schema.names:
+        other = names.setdefault(name.lower(), name)
+        if other != name and not is_case_sensitive(session):
+            raise UnreadableData.differ_in_case(other, name)
+
+
+def _require_instants(data: pd.DataFrame, frame: DataFrame) -> None:
+    """Times without a zone only stay without one if the session's zone does not have them."""
+    session = frame.sparkSession
+    if session.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ":
+        return
+    for number, field in enumerate(frame.schema.fields):
+        if "timestamp_ntz" in field.dataType.simpleString():
+            zone = session.conf.get("spark.sql.session.timeZone") or "UTC"
+            raise UnreadableData.off_the_clock(field.name, str(data.dtypes.iloc[number]), zone)
 
 
 def _is_pandas(data: Any) -> bool:
@@ -52,27 +121,11 @@ def _is_pandas(data: Any) -> bool:
     return isinstance(data, pd.DataFrame)
 
 
-def _from_pandas(data: pd.DataFrame) -> DataFrame:
-    """Missing values of pandas (None, NaN, NaT, NA) become NULL, as pandas means them."""
-    import pyarrow as pa
+def _from_pandas(tables: Mapping[Any, pd.DataFrame]) -> dict[Any, DataFrame]:
+    # Here, since it takes a while to import what it needs.
+    from dq_dagster.spark.pandas_frames import from_pandas
 
-    names = [str(name) for name in data.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UnreadableData(f"The pandas DataFrame has the column {twice[0]!r} twice.")
-    try:
-        table = pa.Table.from_pandas(data, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        raise UnreadableData(
-            "The pandas DataFrame has a column whose values are not all of one type "
-            f"({type(error).__name__}: {_culprit(error)}). Convert that column first."
-        ) from None
-    return current_session().createDataFrame(table.rename_columns(names))
-
-
-def _culprit(error: Exception) -> str:
-    # Arrow names the column in the last line of its text; the first ones quote values.
-    return str(error.args[-1]) if len(error.args) > 1 else "mixed values"
+    return from_pandas(tables)
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:

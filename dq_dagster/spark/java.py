@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +71,18 @@ def ensure_java() -> Path:
             return verdict
         refusals.append(f"{candidate.origin}: {verdict}")
     raise JavaNotFound.after_trying(refusals, oldest_version=OLDEST_VERSION)
+
+
+def use_packaged_java() -> None:
+    """Point ``JAVA_HOME`` at the packaged Java where there is no other.
+
+    Called before anybody starts Spark, so it must be quick where Java is there, and silent where
+    none is: whoever starts Spark says so.
+    """
+    if os.environ.get("JAVA_HOME") or shutil.which("java") or _packaged_home() is None:
+        return
+    with suppress(JavaNotFound):
+        ensure_java()
 
 
 def _candidates() -> Iterator[Candidate]:

@@ -6,14 +6,14 @@ import math
 import sys
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.comparison import parse_day, parse_moment
 from dq_dagster.metrics.constant import Constant, Scalar
-from dq_dagster.metrics.single import rounded
+from dq_dagster.metrics.single import nearest_float, rounded
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark import quoting
 from dq_dagster.spark.columns import FLOATS, ColumnRef
@@ -22,6 +22,7 @@ from dq_dagster.spark.compact_decimals import compact
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _INTEGRAL_DIGITS = 38
+_Sign: TypeAlias = Literal["<", "<=", ">=", ">"]
 
 
 def member(constant: Constant, column: ColumnRef) -> str | None:
@@ -36,17 +37,17 @@ def member(constant: Constant, column: ColumnRef) -> str | None:
     return _other(value, constant, column)
 
 
-def below(column: ColumnRef, operand: str, bound: Constant) -> str:
-    """The predicate "operand < bound", exact in the column's type."""
-    return _compare(column, operand, bound, "<")
+def below(column: ColumnRef, operand: str, bound: Constant, *, or_at: bool = False) -> str:
+    """The predicate "operand < bound", or "<=", exact in the column's type."""
+    return _compare(column, operand, bound, "<=" if or_at else "<")
 
 
-def above(column: ColumnRef, operand: str, bound: Constant) -> str:
-    """The predicate "operand > bound", exact in the column's type."""
-    return _compare(column, operand, bound, ">")
+def above(column: ColumnRef, operand: str, bound: Constant, *, or_at: bool = False) -> str:
+    """The predicate "operand > bound", or ">=", exact in the column's type."""
+    return _compare(column, operand, bound, ">=" if or_at else ">")
 
 
-def _compare(column: ColumnRef, operand: str, bound: Constant, sign: Literal["<", ">"]) -> str:
+def _compare(column: ColumnRef, operand: str, bound: Constant, sign: _Sign) -> str:
     value = bound.value
     if isinstance(column.kind, T.NullType):
         return "false"
@@ -57,19 +58,18 @@ def _compare(column: ColumnRef, operand: str, bound: Constant, sign: Literal["<"
     return f"{operand} {sign} {_other(value, bound, column)}"
 
 
-def _compare_exact(
-    kind: T.NumericType, operand: str, bound: Decimal, sign: Literal["<", ">"]
-) -> str:
+def _compare_exact(kind: T.NumericType, operand: str, bound: Decimal, sign: _Sign) -> str:
     """Moves the bound to the next value the type can hold, so that Spark rounds nothing.
 
-    With whole numbers, x < 1.5 is x < 2 and x > 1.5 is x > 1; likewise at a decimal's scale.
+    With whole numbers, x < 1.5 is x < 2 and x > 1.5 is x > 1, while x <= 1.5 is x <= 1; likewise
+    at a decimal's scale.
     """
     scale = kind.scale if isinstance(kind, T.DecimalType) else 0
-    rounding = ROUND_CEILING if sign == "<" else ROUND_FLOOR
+    rounding = ROUND_CEILING if sign in {"<", ">="} else ROUND_FLOOR
     snapped = _snapped(bound, scale, rounding)
     if snapped is None:
         # Beyond anything the type can hold: true or false for every value.
-        always = (bound > 0) == (sign == "<")
+        always = (bound > 0) == sign.startswith("<")
         return f"{operand} IS NOT NULL" if always else "false"
     return f"{operand} {sign} {_decimal(snapped, kind)}"
 
@@ -83,10 +83,8 @@ def _snapped(value: Decimal, scale: int, rounding: str) -> Decimal | None:
 
 
 def _float_member(column: ColumnRef, value: Scalar) -> str | None:
-    try:
-        return _float_literal(column, float(value))  # type: ignore[arg-type]
-    except OverflowError:
-        return None
+    nearest = nearest_float(value)  # type: ignore[arg-type]
+    return None if nearest is None else _float_literal(column, nearest)
 
 
 def _exact_member(value: Scalar, kind: T.NumericType) -> str | None:
@@ -143,14 +141,15 @@ def _exact(value: Scalar) -> Decimal:
     return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)  # type: ignore[arg-type]
 
 
-def _as_float(value: Scalar, sign: Literal["<", ">"]) -> float:
+def _as_float(value: Scalar, sign: _Sign) -> float:
     """The nearest double. A number beyond all doubles keeps its place in a comparison."""
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        positive = value > 0  # type: ignore[operator]
-        beyond_largest = math.inf if (sign == "<") == positive else sys.float_info.max
-        return beyond_largest if positive else -beyond_largest
+    nearest = nearest_float(value)  # type: ignore[arg-type]
+    if nearest is not None:
+        return nearest
+    positive = value > 0  # type: ignore[operator]
+    # Between the largest double and infinity: which of them takes its place depends on the sign.
+    beyond_largest = math.inf if (sign in {"<", ">="}) == positive else sys.float_info.max
+    return beyond_largest if positive else -beyond_largest
 
 
 def _decimal(value: Decimal, kind: T.NumericType) -> str:

@@ -17,6 +17,7 @@ from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.metrics.lookups import Lookup, ReferenceMembership
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
+from dq_dagster.spark.ansi import under_ansi
 from dq_dagster.spark.columns import ColumnRef, Table
 from dq_dagster.spark.equality import comparable
 from dq_dagster.spark.measuring import measure
@@ -76,7 +77,7 @@ def count_lookups(metrics: Sequence[Metric], parts: Parts, table: Table) -> Stat
 
 def _join(lookup: Lookup, frame: DataFrame, table: Table) -> Join:
     """Raises a RuleFailure if the reference can not be read or does not fit."""
-    reference = table.surroundings.frame_of(lookup.dataset, frame)
+    reference = under_ansi(table.surroundings.frame_of(lookup.dataset, frame))
     pairs = [
         pair
         for name, other in zip(lookup.columns, lookup.reference_columns, strict=True)

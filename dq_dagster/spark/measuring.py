@@ -16,6 +16,7 @@ from dq_dagster.metrics.conditions import RowBreaks
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import ConditionCount, RecordCount, RowMetric
 from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Slice
+from dq_dagster.metrics.states import State
 from dq_dagster.spark.aggregates import Aggregates, aggregates
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.failures import told
@@ -30,6 +31,7 @@ States = dict[RowMetric, Measured]
 # So many parts are measured one by one if a rule raises on all of them together.
 _MOST_ALONE = 50
 Needs = dict[RowMetric, Aggregates]
+Results = Mapping[RowMetric, State | RuleFailure | None]
 
 
 def measure(parts: Parts, metrics: Sequence[RowMetric], table: Table) -> States:
@@ -162,10 +164,8 @@ def _convicted(parts: Parts, needs: Needs, error: Exception) -> States:
     found: States = {}
     for metric, need in needs.items():
         alone = {part: _run(parts.only(part), {metric: need})[metric] for part in slices}
-        states = {part: of.states.get(WHOLE, of.nothing) for part, of in alone.items()}
-        query = Query.of({metric: need})
-        nothing = query.states(query.no_rows())[metric]
-        found[metric] = Measured(metric, states, parts.cuts, nothing)
+        states = {part: {metric: of.states.get(WHOLE, of.nothing)} for part, of in alone.items()}
+        found |= _measured(parts, Query.of({metric: need}), states)
     return found
 
 
@@ -200,17 +200,42 @@ def _collect(parts: Parts, query: Query) -> States:
         query = Query.of(query.needs, packed=False)
         rows = parts.aggregate(query.select_list())
     states = {part: query.states(row) for part, row in rows.items()}
-    nothing = query.states(query.no_rows())
-    measured = {
+    return _measured(parts, query, states) | _run(parts, _left_open(query, states.values()))
+
+
+def _measured(parts: Parts, query: Query, states: Mapping[Slice, Results]) -> States:
+    """The states of each metric; those of parts without rows are what Spark says of no rows."""
+    nothing = query.states(query.no_rows()) | _over_nothing(parts, query.needs, states)
+    return {
         metric: Measured(
-            metric, {part: of[metric] for part, of in states.items()}, parts.cuts, nothing[metric]
+            metric,
+            {
+                part: nothing[metric] if of[metric] is None else of[metric]
+                for part, of in states.items()
+            },
+            parts.cuts,
+            nothing[metric],
         )
         for metric in query.needs
     }
-    return measured | _run(parts, _left_open(query, states.values()))
 
 
-def _left_open(query: Query, states: Iterable[Mapping[RowMetric, object]]) -> Needs:
+def _over_nothing(
+    parts: Parts, needs: Mapping[RowMetric, Aggregates], states: Mapping[Slice, Results]
+) -> dict[RowMetric, State | RuleFailure | None]:
+    """The states of no rows that only Spark knows, if any part has none: one small query."""
+    is_lacking = parts.lacks_any(states)
+    asked = {
+        metric: need.over_nothing
+        for metric, need in needs.items()
+        if need.over_nothing is not None
+        and (is_lacking or any(of[metric] is None for of in states.values()))
+    }
+    found = _run(parts.without_rows(), asked)
+    return {metric: found[metric].states.get(WHOLE, found[metric].nothing) for metric in asked}
+
+
+def _left_open(query: Query, states: Iterable[Results]) -> Needs:
     """A closer look for each metric whose state the results do not tell somewhere."""
     metrics = {metric for found in states for metric, state in found.items() if state is None}
     return {m: n.closer for m, n in query.needs.items() if m in metrics and n.closer is not None}

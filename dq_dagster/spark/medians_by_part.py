@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.metrics.slices import Slice
+from dq_dagster.spark.ansi import home_of, under_ansi
 from dq_dagster.spark.brackets import Bracket, Ends, MedianSql
 from dq_dagster.spark.quoting import identifier
 from dq_dagster.spark.slicing import Parts
@@ -77,7 +78,9 @@ def _brackets(parts: Parts, wanted: Sequence[MedianSql], brackets: BracketsOfPar
         _bracket_row(number, part, parts, wanted, mine)
         for number, (part, mine) in enumerate(brackets.items())
     ]
-    return parts.frame.sparkSession.createDataFrame(rows, T.StructType(fields))
+    # Of the home session: making a frame makes its session the active one for everybody.
+    home = home_of(parts.frame.sparkSession)
+    return under_ansi(home.createDataFrame(rows, T.StructType(fields)))
 
 
 def _bracket_row(

@@ -11,13 +11,11 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from dq_dagster.errors import UnreadableData
 from dq_dagster.spark.divided import Divided, Kind
 from dq_dagster.spark.folder_names import PARTITION_COLUMN
-from dq_dagster.spark.frames import HIDDEN_KEY
+from dq_dagster.spark.frames import HIDDEN_KEY, require_distinct
 from dq_dagster.spark.partition_folders import StoredPartition
 from dq_dagster.spark.partition_split import partition_of
-from dq_dagster.spark.session import is_case_sensitive
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -133,12 +131,3 @@ def _schema(session: SparkSession, text: str) -> T.StructType:
     schema = T.StructType.fromJson(json.loads(text))
     require_distinct(session, schema)
     return schema
-
-
-def require_distinct(session: SparkSession, schema: T.StructType) -> None:
-    """Refuses columns that the session does not tell apart, and could neither write nor read."""
-    names: dict[str, str] = {}
-    for name in schema.names:
-        other = names.setdefault(name.lower(), name)
-        if other != name and not is_case_sensitive(session):
-            raise UnreadableData.differ_in_case(other, name)

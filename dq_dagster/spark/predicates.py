@@ -65,9 +65,9 @@ def _(condition: Outside, table: Table) -> str:
     if condition.of == "length":
         column.require(_TEXT, what="A length in characters", wanted="a string")
         length = ColumnRef(column.name, f"length({column.sql})", T.IntegerType())
-        return _on_values(condition, column, _beyond(length, condition.low, condition.high))
+        return _on_values(condition, column, _beyond(length, condition))
     column.require(COMPARABLE, what="A range of values", wanted="a type with an order")
-    return _on_values(condition, column, _beyond(column, condition.low, condition.high))
+    return _on_values(condition, column, _beyond(column, condition))
 
 
 @predicate.register
@@ -90,6 +90,7 @@ def _(condition: NotValid, table: Table) -> str:
 
 @predicate.register
 def _(condition: ValueSql, table: Table) -> str:
+    table.require_ansi()
     column = table.column(condition.column)
     fits = column.type_name.partition("(")[0] in condition.types
     if condition.types and not fits and not isinstance(column.kind, T.NullType):
@@ -134,12 +135,14 @@ def _on_values(condition: ValueCondition, column: ColumnRef, found: str) -> str:
     return f"({' AND '.join([*guards, f'({found})'])})"
 
 
-def _beyond(column: ColumnRef, low: Constant | None, high: Constant | None) -> str:
+def _beyond(column: ColumnRef, outside: Outside) -> str:
     ways = []
-    if low is not None:
-        ways.append(literals.below(column, column.sql, low))
-    if high is not None:
-        ways.append(literals.above(column, column.sql, high))
+    if outside.low is not None:
+        at_low = outside.low_is_outside
+        ways.append(literals.below(column, column.sql, outside.low, or_at=at_low))
+    if outside.high is not None:
+        at_high = outside.high_is_outside
+        ways.append(literals.above(column, column.sql, outside.high, or_at=at_high))
     if isinstance(column.kind, FLOATS):
         # Spark holds NaN for the greatest value: it would be within a range without a maximum.
         ways.append(f"isnan({column.sql})")

@@ -15,6 +15,7 @@ from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.python_call import CallContext, PythonCall
 from dq_dagster.metrics.slices import WHOLE, Slice
 from dq_dagster.metrics.sources import PythonMetric, entry_of
+from dq_dagster.spark.ansi import at_home
 from dq_dagster.spark.columns import Table
 from dq_dagster.spark.failures import told
 from dq_dagster.spark.slicing import Parts
@@ -87,7 +88,7 @@ def answer(
     around = table.surroundings
     context = CallContext(caller, around.asset, around.partition, table.now)
     try:
-        return function(filtered(frame, where, table), context, **arguments)
+        return function(at_home(filtered(frame, where, table)), context, **arguments)
     except RuleFailure as failure:
         return failure
     except PySparkException as error:

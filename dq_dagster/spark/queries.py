@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from dq_dagster.errors import Misfit, RuleFailure
+from pyspark.errors import AnalysisException
+
+from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import QueryMetric, entry_of
 from dq_dagster.spark.aggregates import transport
+from dq_dagster.spark.ansi import beside_its_views, home_of
 from dq_dagster.spark.columns import ColumnRef, Table
 from dq_dagster.spark.failures import told
 from dq_dagster.spark.python_calls import States, filtered, one_by_one
@@ -42,9 +45,16 @@ def _answers(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> dict[
 
 def _answer(metric: QueryMetric, frame: DataFrame, table: Table) -> Row | RuleFailure:
     try:
+        table.require_ansi()
         return _only_row(metric, filtered(frame, metric.where, table))
     except RuleFailure as failure:
         return failure
+    except AnalysisException as error:
+        moved = home_of(frame.sparkSession) is not frame.sparkSession
+        if moved and error.getCondition() == "UNRESOLVED_ROUTINE":
+            # It may be a function that only the home session knows.
+            return Unmeasurable.not_ansi()
+        return told(error)
     except Exception as error:  # noqa: BLE001 (the isolation boundary)
         return told(error)
 
@@ -52,7 +62,8 @@ def _answer(metric: QueryMetric, frame: DataFrame, table: Table) -> Row | RuleFa
 def _only_row(metric: QueryMetric, data: DataFrame) -> Row:
     # As a subquery, nothing but a query is accepted, and no more than two rows are ever fetched.
     text = f"SELECT * FROM (\n{_bound(metric.query)}\n) LIMIT 2"  # noqa: S608 (the author's own SQL)
-    found = data.sparkSession.sql(text, table=data)
+    rows = beside_its_views(data)
+    found = rows.sparkSession.sql(text, table=rows)
     names = found.columns
     exact = is_case_sensitive(data.sparkSession)
     if len({name if exact else name.lower() for name in names}) < len(names):
@@ -63,10 +74,10 @@ def _only_row(metric: QueryMetric, data: DataFrame) -> Row:
     ]
     plain = [f"{transport(column)[0].format(column.sql)} AS {column.sql}" for column in columns]
     aliased = found.toDF(*(column.sql for column in columns))
-    rows = aliased.selectExpr(*plain).collect()
-    if len(rows) != 1:
-        raise Misfit.query_shape(metric.label, "no row" if not rows else "more than one row")
-    return {column.name: transport(column)[1](rows[0][column.sql]) for column in columns}
+    answer = aliased.selectExpr(*plain).collect()
+    if len(answer) != 1:
+        raise Misfit.query_shape(metric.label, "no row" if not answer else "more than one row")
+    return {column.name: transport(column)[1](answer[0][column.sql]) for column in columns}
 
 
 def _bound(query: str) -> str:

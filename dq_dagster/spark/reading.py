@@ -24,6 +24,11 @@ _FORMATS = {
 # What people mean who hand over a file without saying more.
 _OPTIONS = {"csv": {"header": "true", "inferSchema": "true"}}
 
+# What Spark takes files for that nobody says anything about.
+_DEFAULT = "parquet"
+
+_HINTS = {"UNABLE_TO_INFER_SCHEMA": "there is no file with content in it"}
+
 # The one column that Spark finds in a JSON file where no line is an object.
 _CORRUPT = "_corrupt_record"
 
@@ -32,10 +37,13 @@ def read_files(
     session: SparkSession, path: str, *, kind: str | None, options: Mapping[str, str]
 ) -> DataFrame:
     """Files of any format that Spark knows; without one, that of their names."""
-    kind = kind or format_of(path)
+    known = kind or format_of(path)
+    kind = known or _DEFAULT
     given = {**_OPTIONS.get(kind, {}), **options}
     reader = session.read.format(kind).options(**given)
-    frame = _told(lambda: reader.load(_absolute(path)), f"'{path}' can not be read as {kind}")
+    guess = "" if known else ", the default, since its name does not say a format"
+    what = f"'{path}' can not be read as {kind}{guess}"
+    frame = _told(lambda: reader.load(_absolute(path)), what)
     if frame.columns == [_CORRUPT]:
         raise UnreadableData(
             f"'{path}' holds no JSON objects, one on each line. If it is one document over several "
@@ -49,11 +57,15 @@ def read_table(session: SparkSession, name: str) -> DataFrame:
 
 
 def rows_where(frame: DataFrame, condition: str) -> DataFrame:
-    return _told(lambda: frame.where(condition), f"'{condition}' can not be used as a row filter")
+    # Here: what can be said of files before needs no Spark.
+    from dq_dagster.spark.ansi import under_ansi
+
+    rows = under_ansi(frame)
+    return _told(lambda: rows.where(condition), f"'{condition}' can not be used as a row filter")
 
 
-def format_of(path: str) -> str:
-    """The format that the names of files speak of; parquet, as Spark has it, if they do not."""
+def format_of(path: str) -> str | None:
+    """The format that the names of files speak of; None if they do not."""
     named = Path(path.rstrip("/"))
     if (named / "_delta_log").is_dir():
         return "delta"
@@ -63,15 +75,25 @@ def format_of(path: str) -> str:
         kinds = [_FORMATS[end.lower()] for end in file.suffixes if end.lower() in _FORMATS]
         if kinds:
             return kinds[-1]
-    return "parquet"
+    return None
 
 
 def require_existing(path: str) -> None:
-    """Says so if a local path does not exist, before Spark is started to find that out."""
+    """Says so if there is nothing at a local path, before Spark is started to find that out."""
     if "://" in path or any(sign in path for sign in "*?[{"):
         return
-    if not Path(path).exists():
-        raise UnreadableData(f"'{path}' does not exist.")
+    try:
+        if not path.strip() or not Path(path).exists():
+            raise UnreadableData(f"'{path}' does not exist.")
+        if Path(path).is_dir() and not any(map(_is_data, Path(path).iterdir())):
+            raise UnreadableData(f"'{path}' is a folder without files.")
+    except OSError as error:
+        raise UnreadableData(f"'{path}' can not be read: {error.strerror}.") from None
+
+
+def _is_data(file: Path) -> bool:
+    # Spark does not see any others.
+    return not file.name.startswith((".", "_")) or file.name == "_delta_log"
 
 
 def _absolute(path: str) -> str:
@@ -83,7 +105,7 @@ def _told(read: Callable[[], DataFrame], what: str) -> DataFrame:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    from dq_dagster.spark.failures import first_line, without_quoting_rows
+    from dq_dagster.spark.failures import condition_of, first_line, without_quoting_rows
 
     try:
         with without_quoting_rows():
@@ -91,5 +113,6 @@ def _told(read: Callable[[], DataFrame], what: str) -> DataFrame:
             # Spark Connect finds out when the schema is asked for.
             _ = frame.schema
     except (PySparkException, Py4JError) as error:
-        raise UnreadableData(f"{what}: {first_line(error)}") from None
+        hint = _HINTS.get(condition_of(error)) or first_line(error)
+        raise UnreadableData(f"{what}: {hint.removesuffix('.')}.") from None
     return frame

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dq_dagster.errors import NothingStored, UnreadableData
 from dq_dagster.spark.attempt_journal import is_older
 from dq_dagster.spark.folder_names import folder_name
-from dq_dagster.spark.frames import as_spark, is_frame
+from dq_dagster.spark.frames import as_spark, is_frame, require_distinct, require_readable
 from dq_dagster.spark.paths import is_remote
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ class RunValue:
         """Says where the rows are, if it is about rows."""
         self._remove_old_runs()
         if is_frame(value):
-            return str(self._frames.write_whole(as_spark(value)))
+            frame = require_readable(as_spark(value))
+            require_distinct(session, frame.schema)
+            return str(self._frames.write_whole(frame))
         import pyarrow as pa
 
         table = pa.table({_PICKLED: [_pickled(value, self._label)]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -22,43 +23,71 @@ _QUIET = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
 }
+# What a Java and a Spark that start well have to say.
+_NOISE = re.compile(
+    r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?:TRACE|DEBUG|INFO|WARN) |WARNING: |Picked up \w+: |"
+    r"OpenJDK .* warning: |Java HotSpot.* warning: |Using Spark's default log4j profile: |"
+    r"Setting (?:default|Spark) log level to |To adjust logging level use |\s*$"
+)
 
 
 def current_session(settings: Mapping[str, str] | None = None) -> SparkSession:
-    """The active session, else a new one with these settings; a remote one needs no Java here."""
+    """The session of the process as it is, else a new and quiet one with these settings."""
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    if "SPARK_REMOTE" not in os.environ:
-        ensure_java()
-    builder = SparkSession.builder
-    for name, value in (settings or {}).items():
-        builder.config(name, value)
-    return builder.getOrCreate()
+    if _is_started():
+        # Another thread's: settings would change it for those who started it.
+        return SparkSession.builder.getOrCreate()
+    return _started(settings or {})
 
 
-def quiet_session(settings: Mapping[str, str] | None = None) -> SparkSession:
-    """Like ``current_session``, but what a starting Spark has to say is only told if it fails."""
+def _is_started() -> bool:
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None  # noqa: SLF001 (there is no other way)
+
+
+def _started(settings: Mapping[str, str]) -> SparkSession:
+    """Starts Spark; what it says meanwhile is only told if it fails. A remote one has its own."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
 
+    remote = "SPARK_REMOTE" in os.environ
+    if not remote:
+        ensure_java()
+    builder = SparkSession.builder
+    for name, value in {**({} if remote else _QUIET), **settings}.items():
+        builder.config(name, value)
     with tempfile.TemporaryFile() as log:
         try:
             with _stderr_to(log):
-                return current_session({**_QUIET, **(settings or {})})
+                session = builder.getOrCreate()
         except (PySparkException, Py4JError) as error:
-            log.seek(0)
-            text = log.read().decode(errors="replace")
-            raise SparkNotStarted.because(error, text) from error
+            raise SparkNotStarted.because(error, _text(log)) from error
+        _tell_the_rest(log)
+        return session
+
+
+def _text(log: IO[bytes]) -> str:
+    log.seek(0)
+    return log.read().decode(errors="replace")
 
 
 @contextmanager
 def _stderr_to(log: IO[bytes]) -> Iterator[None]:
     """The JVM writes to the file descriptor, which it keeps, and not to Python's ``sys.stderr``."""
-    sys.stderr.flush()
-    before = os.dup(2)
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    try:
+        before = os.dup(2)
+    except OSError:
+        # There is none to keep clean.
+        yield
+        return
     os.dup2(log.fileno(), 2)
     try:
         yield
@@ -70,6 +99,13 @@ def _stderr_to(log: IO[bytes]) -> Iterator[None]:
 def is_case_sensitive(session: SparkSession) -> bool:
     """Whether the session takes ``a`` and ``A`` for two columns."""
     return (session.conf.get("spark.sql.caseSensitive") or "false").lower() == "true"
+
+
+def _tell_the_rest(log: IO[bytes]) -> None:
+    """Hands on what others wrote to the same place while Spark started."""
+    rest = [line for line in _text(log).splitlines() if not _NOISE.match(line)]
+    if rest and sys.stderr is not None:
+        sys.stderr.write("".join(f"{line}\n" for line in rest))
 
 
 def session_zone(session: SparkSession) -> tzinfo:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from dq_dagster.metrics.slices import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.spark.columns import COMPARABLE, ColumnRef, Table
 from dq_dagster.spark.frames import HIDDEN_KEY
 from dq_dagster.spark.quoting import identifier, text
+from dq_dagster.sql.row_expression import columns_used
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -66,7 +67,12 @@ def partition_key(table: Table, partition_by: str) -> str:
     """The SQL of a row's partition key: a column, or an expression."""
     if partition_by == HIDDEN_KEY:
         return identifier(HIDDEN_KEY)
-    sql = table.column(partition_by).sql if table.has(partition_by) else f"({partition_by})"
+    if table.has(partition_by):
+        sql = table.column(partition_by).sql
+    else:
+        if columns_used(partition_by):
+            table.require_ansi()
+        sql = f"({partition_by})"
     return f"coalesce(CAST({sql} AS STRING), {text(NO_KEY)})"
 
 
@@ -158,6 +164,18 @@ class Parts:
         ]
         rows = self.frame.where(" AND ".join(same) or "true")
         return Parts(rows, (UNDIVIDED,), {})
+
+    def without_rows(self) -> Parts:
+        """No rows at all, of the same columns; Spark reads nothing for it."""
+        return Parts(self.frame.where("false"), (UNDIVIDED,), {})
+
+    def lacks_any(self, found: Collection[Slice]) -> bool:
+        """Whether a partition that is judged, or the whole, is not among those that have rows."""
+        judged = (
+            [Slice(name) for name in self.partitions] if Cut(partitioned=True) in self.cuts else []
+        )
+        whole = [WHOLE] if UNDIVIDED in self.cuts else []
+        return any(part not in found for part in (*judged, *whole))
 
     def keys_of(self, cut: Cut) -> list[str]:
         """The columns that tell the parts of a cut apart."""

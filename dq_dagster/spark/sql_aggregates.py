@@ -28,12 +28,17 @@ def answer_sql(metric: SqlAggregate, table: Table) -> str:
     """The expression as one SQL text whose result says its type and its value.
 
     As JSON, because the type is not known before, and because Python could not fetch each value
-    as it is (years beyond 9999, intervals). Without rows there is no answer: what would be divided
-    by a number of rows is not.
+    as it is (years beyond 9999, intervals). It is NULL where there are no rows, so that a part
+    without any, in which something is divided by their number, does not raise for the others.
     """
-    table.require_columns(aggregate_columns_used(metric.sql))
     counted = "1" if metric.where is None else f"if(({metric.where}), 1, NULL)"
-    answer = f"if(count({counted}) > 0, ({restricted(metric.sql, metric.where)}), NULL)"
+    return f"if(count({counted}) > 0, {answer_over_nothing_sql(metric, table)}, NULL)"
+
+
+def answer_over_nothing_sql(metric: SqlAggregate, table: Table) -> str:
+    """The same text, which also has an answer where there are no rows: ``count(*)`` is 0 there."""
+    table.require_columns(aggregate_columns_used(metric.sql))
+    answer = f"({restricted(metric.sql, metric.where)})"
     fields = f"'kind', typeof({answer}), 'value', {answer}"
     return f"to_json(named_struct({fields}), {_FORMATS})"
 
@@ -43,11 +48,10 @@ def calls_sql(metric: SqlAggregate) -> tuple[str, ...]:
     return tuple(call.sql(metric.where) for call in aggregate_calls(metric.sql))
 
 
-def answered(results: Mapping[str, Any]) -> Opaque:
-    """The state that the text's result stands for."""
+def answered(results: Mapping[str, Any]) -> Opaque | None:
+    """The state that the text's result stands for; None where there were no rows."""
     if results["answer"] is None:
-        # A part without rows, for which Spark was not asked.
-        return Opaque("void", None)
+        return None
     found = json.loads(results["answer"], parse_float=Decimal)
     kind: str = found["kind"]
     value = found.get("value")

@@ -23,6 +23,7 @@ from dq_dagster.metrics.metric import (
     RowMetric,
 )
 from dq_dagster.metrics.schema import LongestText
+from dq_dagster.spark.ansi import ANSI, home_of
 from dq_dagster.sql.row_expression import columns_used
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ class StateKeys:
     """The keys of the states of one table's metrics.
 
     A state speaks of rows as they were read: it depends on the types of the columns that the
-    metric looks at, on the session's zone, and on what a metric means in this version. All of
-    that is in the key, so that states that would not add up never meet.
+    metric looks at, on the session's zone, on whether rows were computed under ANSI, and on what
+    a metric means in this version. All of that is in the key, so that states that would not add
+    up never meet.
     """
 
     table: Table
@@ -49,7 +51,8 @@ class StateKeys:
     @classmethod
     def of(cls, table: Table, session: SparkSession) -> StateKeys:
         zone = session.conf.get("spark.sql.session.timeZone") or "UTC"
-        return cls(table, (_package_version(), session.version, zone))
+        ansi = f"ansi {home_of(session).conf.get(ANSI)}"
+        return cls(table, (_package_version(), session.version, zone, ansi))
 
     def key(self, metric: Metric) -> str | None:
         """The key of a metric's states; None if they are not to be kept."""

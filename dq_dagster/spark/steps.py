@@ -39,11 +39,21 @@ _Task = TypeVar("_Task")
 _Key = TypeVar("_Key")
 
 
-def run(step: Pass, frame: DataFrame, table: Table, division: Division = UNSLICED) -> States:
-    """The states of a pass's metrics, with a RuleFailure for each that could not be measured."""
+def run(
+    step: Pass,
+    frame: DataFrame,
+    table: Table,
+    division: Division = UNSLICED,
+    home: DataFrame | None = None,
+) -> States:
+    """The states of a pass's metrics, with a RuleFailure for each that could not be measured.
+
+    ``home`` are the same rows in the session they came from: only there Spark knows their files.
+    """
+    rows = frame if home is None or step.kind is not Kind.FILES else home
 
     def answer(cuts: Cuts) -> States:
-        return _RUNNERS[step.kind](step.metrics, Parts.of(frame, cuts, division), table)
+        return _RUNNERS[step.kind](step.metrics, Parts.of(rows, cuts, division), table)
 
     with without_quoting_rows():
         try:

@@ -12,6 +12,7 @@ from dq_dagster.errors import DqError, Misfit, RuleFailure, Unmeasurable
 from dq_dagster.metrics.datasets import AssetData, Dataset, FileData, TableData
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric, scalar
+from dq_dagster.spark.ansi import home_of
 from dq_dagster.spark.failures import first_line, told
 from dq_dagster.spark.frames import as_spark
 from dq_dagster.spark.paths import absolute
@@ -87,7 +88,7 @@ class Surroundings:
         return frame
 
     def _open(self, dataset: Dataset, beside: DataFrame) -> DataFrame:
-        session = beside.sparkSession
+        session = home_of(beside.sparkSession)
         match dataset:
             case AssetData(asset) if asset in self.references:
                 return as_spark(self.references[asset])

@@ -35,6 +35,9 @@ class AggregateCall:
     arguments: tuple[Argument, ...]
     distinct: bool = False
     condition: str | None = None
+    # What the values are put in order by, where an order is written, and its direction.
+    order: Argument | None = None
+    direction: str = ""
 
     @property
     def stop(self) -> int:
@@ -44,7 +47,10 @@ class AggregateCall:
         """The call over the rows that pass ``where``, and its own filter if it has one."""
         condition = _both(where, self.condition)
         listed = ", ".join(argument.sql(condition) for argument in self.arguments)
-        return f"{self.function}({'DISTINCT ' if self.distinct else ''}{listed})"
+        called = f"{self.function}({'DISTINCT ' if self.distinct else ''}{listed})"
+        if self.order is None:
+            return called
+        return f"{called} WITHIN GROUP (ORDER BY {self.order.sql(condition)}{self.direction})"
 
     def distinct_values(self, where: str | None) -> str | None:
         """What is made distinct before it is aggregated, if anything is."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dq_dagster.sql.aggregate_call import AggregateCall, Argument
-from dq_dagster.sql.aggregates import AGGREGATES, Role
+from dq_dagster.sql.aggregates import AGGREGATES, GATHERED, ORDERED, Role
+from dq_dagster.sql.functions import SIZES
 from dq_dagster.sql.limits import bounded
 from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.subquery import take_subquery
@@ -32,17 +34,48 @@ class AggregateCalls:
         self._height = 0
 
     def call(self, name: Token) -> int:
-        """The arguments, and the filter if there is one; returns the height."""
+        """The arguments, and the order and the filter if there are any; returns the height."""
         self._height = 0
         with self._findings.aggregate():
-            distinct, arguments = self._arguments(name)
-            condition = self._filter()
-        self._findings.call(
-            AggregateCall(
-                self._cursor.since(name), name.start, name.key, arguments, distinct, condition
-            )
-        )
+            call = self._counted(name) if name.key in SIZES else self._plain(name)
+        self._findings.call(replace(call, text=self._cursor.since(name)))
         return bounded(1 + self._height)
+
+    def _plain(self, name: Token) -> AggregateCall:
+        distinct, arguments = self._arguments(name)
+        may_have = name.key in ORDERED and len(arguments) <= len(ORDERED[name.key].roles)
+        order, direction = self._order() if may_have else (None, "")
+        self._check(name, len(arguments), distinct=distinct, is_ordered=order is not None)
+        return AggregateCall(
+            "", name.start, name.key, arguments, distinct, self._filter(), order, direction
+        )
+
+    def _counted(self, name: Token) -> AggregateCall:
+        """``size(collect_set(x))``: nothing is gathered, as counting says the same."""
+        self._cursor.expect("(")
+        gathering = self._cursor.step()
+        distinct, arguments = self._arguments(gathering)
+        if len(arguments) != 1:
+            call = self._cursor.since(gathering)
+            self._findings.refuse(Refusal.arguments(call, gathering.key, AGGREGATES["max"]))
+        condition = self._filter()
+        self._cursor.expect(")")
+        distinct = distinct or GATHERED[gathering.key]
+        return AggregateCall("", name.start, "count", arguments, distinct, condition)
+
+    def _order(self) -> tuple[Argument | None, str]:
+        """``WITHIN GROUP (ORDER BY x DESC)``, if it is there."""
+        cursor = self._cursor
+        if not cursor.take("within"):
+            return None, ""
+        for word in ("group", "(", "order", "by"):
+            cursor.expect(word)
+        first = cursor.peek()
+        self._height = max(self._height, 1 + self._grammar.expression())
+        order = Argument(cursor.since(first), Role.VALUE)
+        direction = cursor.take("asc", "desc")
+        cursor.expect(")")
+        return order, f" {direction.key.upper()}" if direction else ""
 
     def _arguments(self, name: Token) -> tuple[bool, tuple[Argument, ...]]:
         cursor = self._cursor
@@ -54,18 +87,23 @@ class AggregateCalls:
             cursor.step()
             return False, (Argument("1", Role.VALUE),)
         distinct = cursor.take("distinct") is not None
+        if not distinct and cursor.at("all") and cursor.peek(1).key not in {"(", ")", ",", "."}:
+            # The opposite of DISTINCT, which is what happens anyway.
+            cursor.step()
         arguments = [] if cursor.at(")") else [self._argument(name, 0)]
         while cursor.take(","):
             arguments.append(self._argument(name, len(arguments)))
         if not cursor.take(")"):
             cursor.fail("a comma or the end of the arguments")
-        self._check(name, len(arguments), distinct=distinct)
         return distinct, tuple(arguments)
 
-    def _check(self, name: Token, arguments: int, *, distinct: bool) -> None:
-        signature = AGGREGATES[name.key]
+    def _check(self, name: Token, arguments: int, *, distinct: bool, is_ordered: bool) -> None:
+        signature = ORDERED[name.key] if is_ordered else AGGREGATES[name.key]
         call = self._cursor.since(name)
-        if arguments < signature.least or signature.role(arguments - 1) is None:
+        if name.key in ORDERED.keys() - {"mode"} and not is_ordered:
+            self._findings.refuse(Refusal.no_order(call, name.key))
+        too_many = arguments > 0 and signature.role(arguments - 1) is None
+        if arguments < signature.least or too_many:
             self._findings.refuse(Refusal.arguments(call, name.key, signature))
         if distinct and not signature.distinct:
             self._findings.refuse(
@@ -73,7 +111,8 @@ class AggregateCalls:
             )
 
     def _argument(self, name: Token, number: int) -> Argument:
-        role = AGGREGATES[name.key].role(number) or Role.VALUE
+        signature = AGGREGATES.get(name.key)
+        role = (signature.role(number) if signature else None) or Role.VALUE
         first = self._cursor.peek()
         self._height = max(self._height, self._grammar.expression())
         argument = Argument(self._cursor.since(first), role)

@@ -7,10 +7,13 @@ an aggregate, no aggregate within another, and there is at least one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dq_dagster.sql.aggregate_call import AggregateCall
 from dq_dagster.sql.findings import Findings, Place
 from dq_dagster.sql.reading import read
 from dq_dagster.sql.refusal import Refusal
+from dq_dagster.sql.row_expression import refusals
 from dq_dagster.sql.tokens import tokenise
 
 
@@ -42,9 +45,30 @@ def restricted(text: str, where: str | None) -> str:
 
     Filters of the aggregates themselves are put into their arguments too.
     """
+    return _with_calls(text, lambda call: call.sql(where))
+
+
+def filter_refusals(text: str) -> tuple[Refusal, ...]:
+    """Why the text is not taken as a row filter; an aggregate in it is told where it may go."""
+    found = refusals(text)
+    if all(refusal.fits != "agg_dq" for refusal in found):
+        return found
+    others = tuple(refusal for refusal in found if refusal.fits != "agg_dq")
+    if not aggregate_refusals(text):
+        return (Refusal.condition_in_filter(text),)
+    if others or _findings(text).refusals:
+        return (*others, Refusal.aggregate_in_filter())
+    # Nothing of this runs: it is shown to the author.
+    rows = _with_calls(text, lambda call: f"(select {call.text} from {{table}})")  # noqa: S608
+    query = f"select count(*) from {{table}} where {rows}"  # noqa: S608
+    return (Refusal.aggregate_in_filter(query),)
+
+
+def _with_calls(text: str, written: Callable[[AggregateCall], str]) -> str:
+    """The text with its aggregates written otherwise."""
     pieces, position = [], 0
     for call in _findings(text).calls:
-        pieces += [text[position : call.start], call.sql(where)]
+        pieces += [text[position : call.start], written(call)]
         position = call.stop
     return "".join([*pieces, text[position:]])
 

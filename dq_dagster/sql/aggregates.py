@@ -42,6 +42,8 @@ class Signature:
 
     def words(self) -> str:
         """Such as "1 or 2 arguments: a value of each row; a number"."""
+        if not self.roles:
+            return "no arguments beside its order"
         if self.repeats:
             return "at least 1 argument"
         if self == _ONE:
@@ -79,6 +81,7 @@ _SIGNATURES: tuple[tuple[Signature, str], ...] = (
     (Signature((Role.VALUE, Role.DEVIATION), 1), "approx_count_distinct"),
     # Of several most frequent values, mode(x) takes any; mode(x, true) takes the smallest.
     (Signature((Role.VALUE, Role.TRUE), 2, distinct=False), "mode"),
+    (Signature((Role.FRACTION,), 1, distinct=False), "percentile_cont percentile_disc"),
 )
 
 #: Every aggregate that may be called.
@@ -86,10 +89,26 @@ AGGREGATES: Mapping[str, Signature] = MappingProxyType(
     {name: signature for signature, names in _SIGNATURES for name in names.split()}
 )
 
+#: Aggregates that may be written with an order, ``mode() WITHIN GROUP (ORDER BY x)``, with what
+#: they take beside it. Of those with an order, only mode() can do without.
+ORDERED: Mapping[str, Signature] = MappingProxyType(
+    {
+        "mode": Signature((), 0, distinct=False),
+        **{name: AGGREGATES[name] for name in ("percentile_cont", "percentile_disc")},
+    }
+)
+
+#: Aggregates that gather values, of which at most the number is taken, and whether they leave out
+#: what comes again. What they gather may be as large as the data.
+GATHERED: Mapping[str, bool] = MappingProxyType(
+    {"array_agg": False, "collect_list": False, "collect_set": True}
+)
+
 #: Aggregates that keep more than a few numbers. Spark runs them, and all that is computed beside
 #: them, without compiling the loop over the rows.
 BULKY = frozenset(
     """
     approx_count_distinct approx_percentile median mode percentile percentile_approx
+    percentile_cont percentile_disc
     """.split()
 )

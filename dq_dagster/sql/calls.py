@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dq_dagster.sql.aggregate_calls import AggregateCalls
-from dq_dagster.sql.aggregates import AGGREGATES
+from dq_dagster.sql.aggregates import AGGREGATES, GATHERED
 from dq_dagster.sql.findings import Place
-from dq_dagster.sql.functions import ALLOWED, HIGHER_ORDER, SIZE_SECOND, UNIT_FIRST
+from dq_dagster.sql.functions import (
+    ALLOWED,
+    HIGHER_ORDER,
+    SIZE_SECOND,
+    SIZES,
+    SPELLED,
+    UNIT_FIRST,
+)
 from dq_dagster.sql.keywords import (
     ARGUMENT_UNITS,
     CALL_SUFFIXES,
@@ -57,7 +64,8 @@ class Calls:
         name = self._cursor.step()
         if name.key in {"cast", "try_cast"}:
             return self._cast()
-        if name.key in AGGREGATES and self._findings.place is Place.DATASET:
+        is_aggregate = name.key in AGGREGATES and self._findings.place is Place.DATASET
+        if is_aggregate or self._counts_what_is_gathered(name):
             height = self._aggregate(name)
         elif name.key in ALLOWED:
             self._findings.functions.add(name.key)
@@ -70,11 +78,22 @@ class Calls:
             self._refuse(name, AGGREGATE if self._findings.place is Place.ROW else SUFFIXED)
         return height
 
+    def _counts_what_is_gathered(self, name: Token) -> bool:
+        """Whether it is ``size(collect_set(x))`` or its like, which can be counted instead."""
+        cursor = self._cursor
+        return (
+            name.key in SIZES
+            and cursor.peek(1).key in GATHERED
+            and cursor.peek(2).key == "("
+            and cursor.behind(2).key in {")", "filter"}
+        )
+
     def _aggregate(self, name: Token) -> int:
-        if not self._findings.in_lambda:
+        if self._findings.place is Place.DATASET and not self._findings.in_lambda:
             return self._aggregates.call(name)
         self._cursor.skip_bracket()
-        self._refuse(name, IN_LAMBDA)
+        families = {Place.ROW: AGGREGATE, Place.AGGREGATE: NESTED, Place.DATASET: IN_LAMBDA}
+        self._refuse(name, families[self._findings.place])
         return 1
 
     def _family(self, name: Token) -> Family | None:
@@ -118,12 +137,13 @@ class Calls:
         if take_subquery(cursor, self._findings):
             return 1
         with_unit = function in UNIT_FIRST and cursor.arguments() == _ARGUMENTS_WITH_UNIT
+        is_spelled = function in SPELLED and cursor.holds(*SPELLED[function])
         cursor.expect("(")
         # Spark reads current_date(a) as current_date with an alias, so clocks have no arguments.
         if cursor.at(")") or function in CLOCKS:
             height = 0
-        elif function == "extract":
-            height = self._extracted()
+        elif is_spelled:
+            height = self._spelled(function)
         elif with_unit:
             height = self._with_unit()
         else:
@@ -131,6 +151,44 @@ class Calls:
         if not cursor.take(")"):
             cursor.fail("a comma or the end of the arguments")
         return height
+
+    def _spelled(self, function: str) -> int:
+        """Arguments with words between them; where those stand, conditions need brackets."""
+        match function:
+            case "extract":
+                return self._extracted()
+            case "trim":
+                return self._trimmed()
+            case "position":
+                return self._in_turn("in")
+            case "overlay":
+                return self._in_turn("placing", "from", "for")
+            case _:
+                return self._in_turn("from", "for", or_commas=True)
+
+    def _in_turn(self, needed: str, *others: str, or_commas: bool = False) -> int:
+        """``overlay(a PLACING 'x' FROM 1 FOR 2)``: values with these words between them."""
+        cursor, value = self._cursor, self._grammar.value_within
+        comma = (",",) if or_commas else ()
+        heights = [value()]
+        if not cursor.take(needed, *comma):
+            cursor.fail(f"'{needed.upper()}'")
+        heights.append(value())
+        words = list(others)
+        if needed == "placing":
+            cursor.expect(words.pop(0))
+            heights.append(value())
+        if words and cursor.take(*words, *comma):
+            heights.append(value())
+        return max(heights)
+
+    def _trimmed(self) -> int:
+        """``trim(BOTH 'x' FROM a)``, ``trim(LEADING FROM a)`` or ``trim('x' FROM a)``."""
+        cursor, value = self._cursor, self._grammar.value_within
+        sided = cursor.take("both", "leading", "trailing")
+        height = 0 if sided and cursor.at("from") else value()
+        cursor.expect("from")
+        return max(height, value())
 
     def _extracted(self) -> int:
         """``extract(year FROM ts)``."""

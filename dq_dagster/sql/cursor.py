@@ -74,6 +74,19 @@ class Cursor:
             index = self._partners.get(index, index) + 1
         return commas + 1
 
+    def holds(self, *words: str) -> bool:
+        """Whether any of the words stands in the bracket at the cursor, and in none within it."""
+        index = self._index + 1
+        while index < self._partners[self._index]:
+            if self._tokens[index].key in words:
+                return True
+            index = self._partners.get(index, index) + 1
+        return False
+
+    def behind(self, ahead: int) -> Token:
+        """The token behind the bracket that closes the one so many tokens ahead."""
+        return self._tokens[self._partners[self._index + ahead] + 1]
+
     def since(self, token: Token) -> str:
         """The text from this token up to the last one taken."""
         return self._text[token.start : self._tokens[self._index - 1].stop]

@@ -10,6 +10,9 @@ that it can be limited.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dq_dagster.sql.keywords import BINARY
@@ -22,6 +25,11 @@ from dq_dagster.sql.tokens import Kind, Refused
 if TYPE_CHECKING:
     from dq_dagster.sql.cursor import Cursor
     from dq_dagster.sql.findings import Findings
+
+_COLLATION = re.compile(
+    r"(?:utf8_binary|utf8_lcase|unicode|[a-z]{2,3}(?:_[a-z]{4})?(?:_[a-z]{3})?)"
+    r"(?:_c[is])?(?:_a[is])?(?:_rtrim)?"
+)
 
 
 class Grammar:
@@ -40,15 +48,25 @@ class Grammar:
 
     def expression(self) -> int:
         """Predicates joined by AND and OR."""
+        with self._deeper():
+            heights = [self._negated()]
+            while self._cursor.take("and", "or"):
+                heights.append(self._negated())
+        # Spark turns long chains of AND and of OR into balanced trees.
+        return bounded(max(heights) + len(heights).bit_length())
+
+    def value_within(self) -> int:
+        """A value between brackets, where words keep it from being a condition."""
+        with self._deeper():
+            return self.value()
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
         self._nesting += 1
         if self._nesting > MAX_NESTING:
             raise Refused(Refusal.too_deep(MAX_NESTING))
-        heights = [self._negated()]
-        while self._cursor.take("and", "or"):
-            heights.append(self._negated())
+        yield
         self._nesting -= 1
-        # Spark turns long chains of AND and of OR into balanced trees.
-        return bounded(max(heights) + len(heights).bit_length())
 
     def _negated(self) -> int:
         negations = 0
@@ -95,6 +113,12 @@ class Grammar:
             self._cursor.expect_kind(Kind.STRING, "a string with the escape character")
         return height
 
+    def _collation(self) -> None:
+        """The name of a collation, such as UTF8_LCASE; behind a dot Spark would read on."""
+        if not _COLLATION.fullmatch(self._cursor.peek().key) or self._cursor.peek(1).key == ".":
+            self._cursor.fail("the name of a collation")
+        self._cursor.step()
+
     def value(self) -> int:
         """Operands joined by comparison, arithmetic and other operators between two values."""
         height = self._signed()
@@ -118,6 +142,8 @@ class Grammar:
                 # No map<k, v>: between brackets Spark reads its comma as the end of a value.
                 take_plain_type(cursor)
                 literal = False
+            elif cursor.take("collate"):
+                self._collation()
             elif not literal and cursor.take("."):
                 self._operands.field()
             elif not literal and cursor.take("["):

@@ -15,6 +15,9 @@ STATEMENT_STARTS = frozenset(
     """.split()
 )
 
+#: Words that show that what stands before them is a value: ``comment is not null``.
+AFTER_VALUES = frozenset("and between collate div ilike in is like not or regexp rlike".split())
+
 #: Words that are never read as a column unless they stand in backquotes: they shape expressions
 #: and queries, and some Spark settings reserve them.
 SHAPING = QUERY_STARTS.union(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dq_dagster.sql.cursor import Cursor
 
 _HEXADECIMAL = re.compile(r"(['\"])[0-9A-Fa-f]*\1")
+_MOST_TYPES = 10
 _AMOUNT = re.compile(r"[0-9]+|(['\"])[-+]?[0-9][-0-9 .:]*\1")
 
 
@@ -53,7 +54,7 @@ def _take_string(cursor: Cursor) -> None:
 
 
 def _take_interval(cursor: Cursor) -> None:
-    """``interval '1 day'``, ``interval -1 day`` or ``interval '1-2' year to month``."""
+    """``interval '1 day'``, ``interval -1 day 2 hours``, ``interval '1-2' year to month``."""
     word = cursor.step()
     signed = cursor.take("-", "+")
     amount = cursor.step()
@@ -61,12 +62,19 @@ def _take_interval(cursor: Cursor) -> None:
         return
     unit = cursor.take_in(INTERVAL_UNITS)
     if unit is None or not _AMOUNT.fullmatch(amount.text):
-        problem = "is no interval: write interval '1' day or interval '1 day 2 hours'"
+        problem = (
+            "is no interval: write interval '1' day or interval '1 day 2 hours'; "
+            "if it is a column, write it in backquotes"
+        )
         raise Refused(Refusal.spelling(word.text, problem))
     if amount.kind is Kind.STRING and cursor.take("to"):
         smaller = INTERVAL_RANGES.get(unit.key, frozenset())
         if not cursor.take_in(smaller):
             cursor.fail("a smaller unit")
+        return
+    while cursor.peek(1).key in INTERVAL_UNITS and _AMOUNT.fullmatch(cursor.peek().text):
+        cursor.step()
+        cursor.step()
 
 
 def take_strings(cursor: Cursor) -> None:
@@ -79,17 +87,19 @@ def take_strings(cursor: Cursor) -> None:
     cursor.expect(")")
 
 
-def take_type(cursor: Cursor) -> None:
+def take_type(cursor: Cursor, within: int = 0) -> None:
     """Moves over the name of a type that values may be cast to."""
+    if within > _MOST_TYPES:
+        raise Refused(Refusal.too_deep(_MOST_TYPES))
     if cursor.take("array"):
         cursor.expect("<")
-        take_plain_type(cursor)
+        take_type(cursor, within + 1)
         cursor.expect(">")
     elif cursor.take("map"):
         cursor.expect("<")
         take_plain_type(cursor)
         cursor.expect(",")
-        take_plain_type(cursor)
+        take_type(cursor, within + 1)
         cursor.expect(">")
     else:
         take_plain_type(cursor)

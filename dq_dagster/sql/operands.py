@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from dq_dagster.sql.calls import Calls
+from dq_dagster.sql.functions import ALSO_CALLED
 from dq_dagster.sql.keywords import (
+    BINARY,
     CLOCKS,
     HIDDEN,
     NEVER_CALLED,
@@ -42,12 +44,23 @@ class Operands:
             return self._case()
         if token.key == "*":
             raise Refused(Refusal.star())
-        if token.kind not in NAMES or token.key in NEVER_CALLED:
-            self._cursor.fail("a value")
-        if self._cursor.peek(1).key == "(":
+        is_call = self._cursor.peek(1).key == "("
+        if token.key in NEVER_CALLED and not (is_call and token.key in ALSO_CALLED):
+            raise Refused(Refusal.misplaced_keyword(token.text))
+        if token.kind not in NAMES:
+            self._no_value(token)
+        if is_call:
             return self._calls.call()
         self._column()
         return 1
+
+    def _no_value(self, token: Token) -> NoReturn:
+        before = self._cursor.peek(-1)
+        is_operator = token.key in BINARY
+        if before.key == "case" or (before.key == "not" and is_operator):
+            # NOT = 1: not a slip in an operator, but a column of that name.
+            raise Refused(Refusal.misplaced_keyword(before.text))
+        self._cursor.fail("a value")
 
     def group(self) -> int:
         """A bracket around one expression, a row of them, or the list after IN and LIKE ANY."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from dq_dagster.sql.cursor import Cursor
 from dq_dagster.sql.findings import Findings, Place
 from dq_dagster.sql.grammar import Grammar
-from dq_dagster.sql.keywords import STATEMENT_STARTS
+from dq_dagster.sql.keywords import AFTER_VALUES, STATEMENT_STARTS
 from dq_dagster.sql.limits import MAX_LENGTH, MAX_NESTING
 from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.tokens import NAMES, Kind, Refused, Token, tokenise
@@ -47,6 +47,7 @@ def _tokens(text: str) -> tuple[Token, ...]:
         raise Refused(Refusal.empty())
     if first.key in {"select", "with", "from"}:
         raise Refused(Refusal.subquery(text))
-    if first.key in STATEMENT_STARTS and second.kind in NAMES:
+    goes_on = second.key in AFTER_VALUES
+    if first.key in STATEMENT_STARTS and second.kind in NAMES and not goes_on:
         raise Refused(Refusal.statement(text))
     return tokens

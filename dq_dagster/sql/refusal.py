@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from dq_dagster.sql.refused_functions import Family
 
 _SHOWN = 60
+_LONGEST_RULE = 220
 
 
 def shown(fragment: str) -> str:
@@ -19,6 +21,15 @@ def shown(fragment: str) -> str:
     line = " ".join(fragment.split())
     line = "".join(char if char.isprintable() else "?" for char in line)
     return f"'{line}'" if len(line) <= _SHOWN else f"'{line[: _SHOWN - 1]}…'"
+
+
+def _yaml(text: str) -> str:
+    """The text on one line, as YAML reads it back."""
+    return json.dumps(" ".join(text.split()), ensure_ascii=False)
+
+
+def _or_short(rule: str, words: str) -> str:
+    return rule if len(rule) <= _LONGEST_RULE else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +124,13 @@ class Refusal:
         return cls(f"{shown(fragment)}: {function}() takes {signature.words()}.")
 
     @classmethod
+    def no_order(cls, fragment: str, function: str) -> Refusal:
+        return cls(
+            f"{shown(fragment)} says nothing about the values: write "
+            f"{function}(0.5) WITHIN GROUP (ORDER BY amount)."
+        )
+
+    @classmethod
     def setting(cls, function: str, number: int, wanted: str) -> Refusal:
         return cls(f"Argument {number} of {function}() must be {wanted}.")
 
@@ -122,6 +140,25 @@ class Refusal:
             "There is no aggregate such as sum(amount) in the expression: put a condition on "
             "single rows into a rule of type row_dq.",
             fits="row_dq",
+        )
+
+    @classmethod
+    def condition_in_filter(cls, text: str) -> Refusal:
+        rule = f"{{type: agg_dq, expectation: {_yaml(text)}}}"
+        return cls(
+            "A row filter sees one row at a time, and this is a condition on aggregates over many "
+            f"rows: put it into a rule of its own, {_or_short(rule, 'of type agg_dq')}.",
+            fits="agg_dq",
+        )
+
+    @classmethod
+    def aggregate_in_filter(cls, query: str = "") -> Refusal:
+        rule = f"{{type: metric_in_range, max: 0, metric: {{query: {_yaml(query)}}}}}"
+        such = _or_short(rule, "the metric of a rule of type metric_in_range")
+        instead = f", or count such rows with a query, {such}" if query else ""
+        return cls(
+            "A row filter sees one row at a time, and cannot hold an aggregate over many rows: "
+            f"write the number itself{instead}.",
         )
 
     @classmethod
@@ -145,6 +182,13 @@ class Refusal:
     @classmethod
     def keyword(cls, word: str) -> Refusal:
         return cls(f"{shown(word)} is an SQL keyword here: write the column in backquotes.")
+
+    @classmethod
+    def misplaced_keyword(cls, word: str) -> Refusal:
+        return cls(
+            f"Syntax error: {shown(word)} stands where a value is expected. It is an SQL keyword "
+            "here: if it is a column, write it in backquotes."
+        )
 
     @classmethod
     def session_name(cls, word: str) -> Refusal:

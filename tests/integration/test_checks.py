@@ -210,7 +210,7 @@ def test_pandas_and_dicts_of_partitions_are_tables_too(spark: SparkSession) -> N
         assert evaluation.description == ("The sum of 'id' is 6, as expected (exactly 6).")
 
 
-def test_two_rule_sets_for_one_asset_are_refused() -> None:
+def test_the_same_rule_set_twice_is_refused() -> None:
     one = dq.RuleSet(asset="orders", rules=[dq.RecordCountInRange(min=1)])
-    with pytest.raises(dq.DeclarationError, match="asset 'orders': there are several rule sets"):
+    with pytest.raises(dq.DeclarationError, match="2 rules become the same check"):
         dq.build_asset_checks([one, one])

@@ -8,8 +8,13 @@ from dagster import AssetCheckEvaluation
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (  # noqa: TID251
     AssetCheckEvaluationTargetMaterializationData,
 )
+from dagster._core.definitions.assets.definition.asset_spec import (  # noqa: TID251
+    SYSTEM_METADATA_KEY_AUTO_CREATED_STUB_ASSET,
+)
 from dagster._core.definitions.assets.graph.asset_graph import AssetGraph  # noqa: TID251
 from dagster._core.definitions.assets.job.asset_layer import AssetLayer  # noqa: TID251
+from dagster._core.definitions.job_definition import JobDefinition  # noqa: TID251
+from dagster._core.definitions.op_definition import OpDefinition  # noqa: TID251
 from dagster._core.definitions.partitions.context import partition_loading_context  # noqa: TID251
 from dagster._core.event_api import PartitionKeyFilter  # noqa: TID251
 from dagster._core.events import DagsterEvent  # noqa: TID251
@@ -51,6 +56,15 @@ def test_a_job_knows_its_checks_and_where_it_belongs() -> None:
     assert hasattr(AssetGraph, "asset_check_keys")
     assert hasattr(StepExecutionContext, "repository_def")
     assert "asset_graph" in inspect.signature(AssetLayer).parameters
+
+
+def test_an_op_is_asked_for_its_inputs_where_a_job_is_put_together() -> None:
+    asked = OpDefinition.get_inputs_must_be_resolved_top_level
+    assert list(inspect.signature(asked).parameters) == ["self", "asset_layer", "handle"]
+    source = inspect.getsource(JobDefinition.__init__)
+    assert "get_inputs_must_be_resolved_top_level(self._asset_layer)" in source
+    # An asset that Dagster made up says so.
+    assert SYSTEM_METADATA_KEY_AUTO_CREATED_STUB_ASSET == "dagster/auto_created_stub_asset"
 
 
 def test_the_history_of_a_check_can_be_read() -> None:

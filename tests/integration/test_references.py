@@ -95,7 +95,8 @@ def test_a_reference_that_can_not_be_read_fails_its_rules_only(spark: SparkSessi
     assert found["record_count_in_range"].passed
     assert not found["known"].passed
     assert found["known"].description == (
-        "The data of asset 'customers' could not be read (KeyError: 'customers')."
+        "The data of asset 'customers' could not be read (KeyError was raised in load_input "
+        f"(test_references.py, line {Shelf.load_input.__code__.co_firstlineno + 3}))."
     )
 
 

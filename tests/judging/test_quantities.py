@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_durations(seconds: Decimal, words: str) -> None:
         (0, {"min": 0}, "Ok", "It is 0 seconds old, as expected (at least 0 seconds)."),
     ],
 )  # fmt: skip
-def test_ages(age: Decimal, bounds: dict[str, int], status: str, message: str) -> None:
+def test_ages(age: Decimal, bounds: dict[str, Any], status: str, message: str) -> None:
     judgement = AgeRange(**bounds).judge(Decimal(age), what="It")
     assert (judgement.status, judgement.message) == (status, message)
 

@@ -68,14 +68,14 @@ _SAID: dict[str, Said] = {}
 
 def verdict(rule: Rule, rows: Rows) -> Verdict:
     """What the rule must say about the rows that pass its filter."""
-    if not rows:
-        return NOTHING
     said = _SAID[rule["expectation"]]
     try:
         values = {one.sql: one.value(rows) for one in said.aggregates}
         truth = said.truth(rows)
     except Raised:
         return Verdict("Error")
+    if truth is None and not rows:
+        return NOTHING
     if truth is None:
         truth = rule.get("null_is") == "pass"
     elif any(map(is_nan, values.values())) and "isnan(" not in said.sql:

@@ -43,7 +43,14 @@ def _bounds(random: Random, kind: str, values: Sequence[Any]) -> dict[str, Any]:
     # As written: two numbers that a column does not tell apart are still declared in order.
     order = "decimal(38,0)" if kind in kinds.NUMERIC else kind
     chosen.sort(key=lambda written: constant(written, order))
-    return dict(zip(names, chosen, strict=True))
+    made = dict(zip(names, chosen, strict=True))
+    hard = [name for name in ("min", "max") if name in made]
+    one_value = len({constant(made[name], order) for name in hard}) < len(hard)
+    # Chance of its own, so that all that follows stays what it was.
+    own = Random(repr(made))
+    if hard and not one_value and own.random() < 0.4:
+        made["exclusive"] = own.choice([*hard, "both"] if len(hard) == 2 else hard)
+    return made
 
 
 def members(random: Random, kind: str, values: Sequence[Any]) -> list[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.oracle.user_agents import AGENTS, NO_AGENTS
+
 SMILE = "\U0001f600"
 #: What no meaning but text accepts: blanks, line breaks, zero bytes, digits of other scripts.
 HOSTILE = ["", " ", "\t", "\n", "\x00", "\x00\x00", SMILE, "\u0661\u0662\u0663", "\uff11\uff12",
@@ -70,7 +72,7 @@ VALID: dict[str, list[str]] = {
     "http_query": ["a=1", "?a=1&b=2", "a=", "a=1&a=2", "q=a+b%20c", "x=a=b==",
         "utm_source=x&y=/?:@", "%61=%62", "a=1&b=" + "x" * 5000],
     "user_agent": [_AGENT, "curl/8.0", "curl/8.0.1 (x)", "a/1 b c/2 (d (e (f)))", "a/1 ()",
-        "a/1\t(b)", "Googlebot/2.1 (+http://www.google.com/bot.html)", "a/1 (\\) \\()", "x/1  y"],
+        "a/1\t(b)", "a/1 (\\) \\()", "x/1  y", "a b/1", "a (b)", "a b c (d)", *AGENTS],
     "email": ["a@b.co", "first.last+tag@sub.example.com", "a'b@c.de", "a@b.c1", "A_B@X-Y.ORG",
         "a" * 64 + "@b.com", "!#$%&'*+/=?^_`{|}~-@a.b", "a@xn--bcher-kva.example", "1@2.com",
         "a@" + "b" * 63 + ".com"],
@@ -147,7 +149,8 @@ INVALID: dict[str, list[str]] = {
         "http://a/\n", "http://a..b", "http://" + "a" * 64 + ".com", "http://a/<b>", "http://a\\b"],
     "http_query": ["a", "a&b", "=1", "a=1&", "&a=1", "a=1&&b=2", "a=%zz", "a=1#b", "a= 1",
         "??a=1&=", "a=\u00e9", "a=1\n", "a[]=1", "?"],
-    "user_agent": ["hello world", "Mozilla", "/5.0", "a/", "a/1 (", "a/1 )", "a/1 (a(b(c(d))))",
+    "user_agent": ["hello world", "Mozilla", *NO_AGENTS, "/5.0", "(a)", "(a) b/1", "a /1",
+        "a/1 /2", "a/", "a/1 (", "a/1 )", "a/1 (a(b(c(d))))",
         " a/1", "a/1 ", "a/1\n", "a/1 (\x00)", "a/1, b/2", "a/1/2", "a/é"],
     "email": ["a", "a@", "@b.co", "a@b", "a@b@c.de", "a..b@c.de", ".a@b.co", "a.@b.co",
         "a b@c.de", "a@-b.co", "a@b-.co", "a@b..co", "a@1.2.3.4", "é@b.co", "a@b.co\n",

@@ -203,7 +203,9 @@ _TOKEN = ALNUM | set("!#$%&'*+-.^_`|~")
 def is_user_agent(text: str) -> bool:
     """Reads words and comments from left to right."""
     pieces = _pieces(text)
-    if not pieces or "/" not in pieces[0]:
+    if not pieces or pieces[0].startswith("("):
+        return False
+    if not any(piece.startswith("(") or "/" in piece for piece in pieces):
         return False
     return all(piece.startswith("(") or _is_product(piece) for piece in pieces)
 

@@ -55,17 +55,24 @@ def _present(rule: Rule, values: Sequence[Any]) -> list[Any]:
 
 def place(rule: Rule, value: Any, kind: str) -> str:
     """Where an exact value lies in the rule's range."""
-    for status, low, high in (("Error", "min", "max"), ("Warning", "soft_min", "soft_max")):
-        if outside(value, rule.get(low), rule.get(high), kind):
-            return status
-    return "Ok"
+    if outside(value, rule.get("min"), rule.get("max"), kind, rule.get("exclusive")):
+        return "Error"
+    soft = outside(value, rule.get("soft_min"), rule.get("soft_max"), kind)
+    return "Warning" if soft else "Ok"
 
 
-def outside(value: Any, low: Any, high: Any, kind: str) -> bool:
+def outside(value: Any, low: Any, high: Any, kind: str, exclusive: str | None = None) -> bool:
     if is_nan(value):
         return low is not None or high is not None
-    below = low is not None and value < constant(low, kind)
-    return below or (high is not None and value > constant(high, kind))
+    for side, bound, sign in (("min", low, 1), ("max", high, -1)):
+        if bound is None:
+            continue
+        limit = constant(bound, kind)
+        if value == limit and exclusive in {side, "both"}:
+            return True
+        if (value < limit) if sign > 0 else (value > limit):
+            return True
+    return False
 
 
 def _bounds_fit(rule: Rule, kind: str) -> bool:
@@ -115,11 +122,16 @@ _statistic("median", measures.median, kinds.NUMERIC)
 
 def _each_in_range(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
     """``values`` are exact and not empty."""
-    pairs = ((rule.get("min"), rule.get("max")), (rule.get("soft_min"), rule.get("soft_max")))
-    hard, soft = (sum(outside(value, *pair, kind) for value in values) for pair in pairs)
-    status = "Error" if hard else "Warning" if soft else "Ok"
-    bad = hard or soft
-    return Verdict(status, bad, bad, len(values)) if values else NOTHING
+    if not values:
+        return NOTHING
+    ends = rule.get("min"), rule.get("max"), kind, rule.get("exclusive")
+    hard = sum(outside(value, *ends) for value in values)
+    soft = sum(outside(value, rule.get("soft_min"), rule.get("soft_max"), kind) for value in values)
+    by_hard, by_soft = (by_threshold(rule.get("threshold"), n, len(values)) for n in (hard, soft))
+    if by_hard != "Ok":
+        return Verdict(by_hard, hard, hard, len(values))
+    bad = soft if by_soft != "Ok" else hard or soft
+    return Verdict("Ok" if by_soft == "Ok" else "Warning", bad, bad, len(values))
 
 
 @column_oracle("column_values_in_range")
@@ -159,7 +171,7 @@ def by_threshold(threshold: Any, bad: int, considered: int) -> str:
     if isinstance(threshold, int | float):
         unit = "count" if isinstance(threshold, int) else "proportion"
         threshold = {"type": unit, "max": threshold}
-    whole = 1 if threshold["type"] == "count" else considered
+    whole = 1 if _unit(threshold) == "count" else considered
     for status, most, least in (("Error", "max", "min"), ("Warning", "soft_max", "soft_min")):
         if most in threshold and Fraction(bad, whole) > Fraction(str(threshold[most])):
             return status
@@ -167,6 +179,12 @@ def by_threshold(threshold: Any, bad: int, considered: int) -> str:
         if least in threshold and good < Fraction(str(threshold[least])):
             return status
     return "Ok"
+
+
+def _unit(threshold: dict[str, Any]) -> str:
+    """Where no type is given, whole numbers count rows and others are shares."""
+    shares = any(isinstance(bound, float) for bound in threshold.values())
+    return str(threshold.get("type", "proportion" if shares else "count"))
 
 
 def _counted(rule: Rule, bad: int, considered: int) -> Verdict:
@@ -277,9 +295,7 @@ def unique_key(rule: Rule, rows: Sequence[Row], types: Types) -> Verdict:
 
 def _unique(rule: Rule, keys: Sequence[Any]) -> Verdict:
     once = sum(count == 1 for count in Counter(keys).values())
-    found = _counted(rule, len(keys) - once, len(keys))
-    observed = None if found.observed is None else once
-    return Verdict(found.status, observed, found.failed_rows, found.rows)
+    return _counted(rule, len(keys) - once, len(keys))
 
 
 @column_oracle("column_top_values_in_set", "column_most_frequent_in_set")
@@ -298,5 +314,14 @@ def frequent_values(rule: Rule, values: Sequence[Any], kind: str) -> Verdict:
     last = ranked[min(rule.get("top", 1), len(ranked)) - 1]
     allowed = {"NaN" if is_nan(m) else m.lower() if lower else m for m in members}
     leaders = [value for value, count in counts.items() if count >= last]
-    fine = all((value.lower() if lower else value) in allowed for value in leaders)
+    inside = [(value.lower() if lower else value) in allowed for value in leaders]
+    fine = all(inside)
+    if rule.get("ties") == "any":
+        # Every choice for the places is a way to be right; the best one takes members first.
+        sure = [value for value in leaders if counts[value] > last]
+        tied = [value for value in leaders if counts[value] == last]
+        members_first = sorted(tied, key=lambda value: not inside[leaders.index(value)])
+        places = min(rule.get("top", 1), len(ranked))
+        chosen = (sure + members_first)[:places]
+        fine = all(inside[leaders.index(value)] for value in chosen)
     return Verdict("Ok" if fine else "Error", ANYTHING, None, sum(counts.values()))

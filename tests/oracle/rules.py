@@ -72,6 +72,11 @@ def _columns(random: Random, table: Table, fitting: Sequence[str]) -> list[Colum
     return [first, *random.sample(alike, min(len(alike), 2))]
 
 
+def _own(fields: Fields) -> Random:
+    """Chance that depends on what was made so far, and changes nothing that is made later."""
+    return Random(repr(fields))
+
+
 def _named(columns: Sequence[Column]) -> Fields:
     names = [column.name for column in columns]
     return {"columns": names[0] if len(names) == 1 else names}
@@ -88,7 +93,8 @@ def _extreme(random: Random, table: Table) -> Fields:
 
 @maker("column_values_in_range")
 def _values_in_range(random: Random, table: Table) -> Fields:
-    return _extreme(random, table)
+    fields = _extreme(random, table)
+    return fields | _threshold(_own(fields), limit=True, requirement=True)
 
 
 @maker("column_avg_in_range", "column_stddev_in_range", "column_median_in_range")
@@ -109,7 +115,8 @@ def _total(random: Random, table: Table) -> Fields:
 @maker("column_value_lengths_in_range")
 def _lengths(random: Random, table: Table) -> Fields:
     columns = _columns(random, table, (kinds.TEXT,))
-    return _named(columns) | numeric_bounds(random, range(6))
+    fields = _named(columns) | numeric_bounds(random, range(6))
+    return fields | _threshold(_own(fields), limit=True, requirement=True)
 
 
 @maker("record_count_in_range")
@@ -136,7 +143,19 @@ def _threshold(random: Random, *, limit: bool, requirement: bool) -> Fields:
     low, high = sorted(random.choices(_COUNTS if unit == "count" else _SHARES, k=2))
     both = {"soft_max": low, "max": high} if way == "limit" else {"soft_min": high, "min": low}
     kept = random.choice((list(both), [random.choice(list(both))]))
-    return {"threshold": {"type": unit, **{name: both[name] for name in kept}}}
+    found: Fields = {name: both[name] for name in kept}
+    kinds_of = {type(bound) for bound in found.values() if bound != 0 or isinstance(bound, float)}
+    plain = kinds_of <= ({int} if unit == "count" else {float}) and kinds_of
+    if plain and _own(found).random() < 0.5:
+        # The type goes without saying.
+        return {"threshold": found}
+    return {"threshold": {"type": unit, **found}}
+
+
+def _also_limits(made: Fields) -> Fields:
+    """At times bad rows are limited where good ones would be required."""
+    own = _own(made)
+    return made if own.random() < 0.6 else _threshold(own, limit=True, requirement=False)
 
 
 @maker("column_not_empty")
@@ -148,7 +167,8 @@ def _not_empty(random: Random, table: Table) -> Fields:
 @maker("column_empty")
 def _empty(random: Random, table: Table) -> Fields:
     columns = _columns(random, table, kinds.ALL)
-    return _named(columns) | _threshold(random, limit=False, requirement=True)
+    wanted = _threshold(random, limit=False, requirement=True)
+    return _named(columns) | _also_limits(wanted)
 
 
 @maker("column_values_in_set", "column_values_not_in_set")
@@ -219,13 +239,15 @@ def _aggregates(random: Random, table: Table) -> Fields:
 @maker("column_unique")
 def _unique(random: Random, table: Table) -> Fields:
     columns = _columns(random, table, kinds.ORDERED)
-    return _named(columns) | _threshold(random, limit=False, requirement=True)
+    wanted = _threshold(random, limit=False, requirement=True)
+    return _named(columns) | _also_limits(wanted)
 
 
 @maker("unique_key")
 def _unique_key(random: Random, table: Table) -> Fields:
     columns = random.sample(table.of_kinds(kinds.ORDERED), k=random.choice((1, 2, 2, 3)))
-    return _named(columns) | _threshold(random, limit=False, requirement=True)
+    wanted = _threshold(random, limit=False, requirement=True)
+    return _named(columns) | _also_limits(wanted)
 
 
 @maker("column_top_values_in_set")
@@ -239,4 +261,7 @@ def _most_frequent(random: Random, table: Table) -> Fields:
     fields: Fields = {"values": members(random, columns[0].kind, columns[0].values)}
     if random.random() < 0.3:
         fields["ignore_case"] = True
+    own = _own(fields)
+    if own.random() < 0.5:
+        fields["ties"] = own.choice(("all", "any"))
     return _named(columns) | fields

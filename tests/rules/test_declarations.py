@@ -72,10 +72,10 @@ def problems(**rule: Any) -> list[str]:
             "rule 'n', asset 'orders': the bounds 1 and 'b' are of different kinds.",
         ),
         (
-            {"type": "column_not_empty", "name": "n", "columns": "a", "threshold": 0.5},
+            {"type": "column_not_empty", "name": "n", "columns": "a", "threshold": "most"},
             (
-                "rule 'n', asset 'orders': field 'threshold': 'all' or bounds such as "
-                "{type: proportion, max: 0.01} needed."
+                "rule 'n', asset 'orders': field 'threshold': 'all', a share such as 0.01, or "
+                "bounds such as {max: 3} needed."
             ),
         ),
         (

@@ -95,14 +95,6 @@ def test_problems_come_with_file_and_line_all_at_once(tmp_path: Path) -> None:
     assert "unknown field 'rulez'. Did you mean 'rules'?" in found[0]
 
 
-def test_an_asset_has_one_rule_set(tmp_path: Path) -> None:
-    for name in ("a.yaml", "b.yaml"):
-        write(tmp_path, "asset: o\nrules: [{type: record_count_in_range, min: 1}]", name)
-    assert told(tmp_path) == [
-        "b.yaml:1, asset 'o': the asset has rules already at a.yaml:1; put them together."
-    ]
-
-
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "\n".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)
 )

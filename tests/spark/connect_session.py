@@ -79,7 +79,11 @@ def main() -> None:
 
     builder = SparkSession.builder.remote("local[1]")
     session = builder.config("spark.sql.session.timeZone", sys.argv[1]).getOrCreate()
-    sys.stdout.write(json.dumps(told(dq.evaluate(session.sql(TABLE), RULES))))
+    found = {}
+    for ansi in ("true", "false"):
+        session.conf.set("spark.sql.ansi.enabled", ansi)
+        found[ansi] = told(dq.evaluate(session.sql(TABLE), RULES))
+    sys.stdout.write(json.dumps(found))
     session.stop()
 
 

@@ -117,7 +117,9 @@ HOSTILE_AGGREGATES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
         None,
         (
             "collect_list(id)[0] = 1",
-            "size(collect_set(name)) > 1",
+            "size(collect_set(name) || array('x')) > 1",
+            "size(array_distinct(collect_list(name))) > 1",
+            "concat(collect_set(name))[0] = 'a'",
             "array_agg(id)[0] = 1",
             "listagg(name, ',') = 'a'",
             "string_agg(name, ',') = 'a'",
@@ -144,13 +146,68 @@ HOSTILE_AGGREGATES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        "is written with an order",
+        "says nothing about the values: write percentile_",
         None,
         (
-            "percentile_cont(0.5) within group (order by amount) > 1",
-            "percentile_disc(0.5) within group (order by amount desc) > 1",
-            "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amount) FILTER (WHERE active) > 1",
+            "percentile_cont(0.5) > 1",
+            "percentile_disc(0.5) filter (where active) > 1",
+            "PERCENTILE_CONT(0.5, amount) > 1",
         ),
+    ),
+    (
+        "must be a number from 0 to 1",
+        None,
+        (
+            "percentile_cont(qty) within group (order by amount) > 1",
+            "percentile_disc(1.5) within group (order by amount) > 1",
+        ),
+    ),
+    (
+        "is an aggregate within an aggregate",
+        None,
+        (
+            "percentile_cont(0.5) within group (order by sum(amount)) > 1",
+            "size(collect_set(max(name))) > 1",
+            "max(size(collect_set(name))) > 1",
+        ),
+    ),
+    (
+        "is not deterministic",
+        None,
+        (
+            "percentile_cont(0.5) within group (order by rand()) > 1",
+            "mode() within group (order by uuid()) = 'a'",
+            "size(collect_set(rand())) > 1",
+        ),
+    ),
+    (
+        "is a subquery",
+        None,
+        (
+            "percentile_cont(0.5) within group (order by (select 1)) > 1",
+            "size(collect_set((select 1))) > 1",
+            "max(position('a' in (select 1))) > 1",
+            "max(trim(both (select 1) from name)) = ''",
+        ),
+    ),
+    (
+        "Syntax error",
+        None,
+        (
+            "percentile_cont(0.5) within group (order by amount, qty) > 1",
+            "percentile_cont(0.5) within group (partition by qty) > 1",
+            "percentile_cont(0.5) within (order by qty) > 1",
+        ),
+    ),
+    (
+        "is an aggregate within a lambda",
+        None,
+        ("exists(array(1), x -> size(collect_set(name)) > x) and count(*) > 0",),
+    ),
+    (
+        "takes 1 argument",
+        None,
+        ("size(collect_set(name, qty)) > 1", "size(collect_list()) > 1"),
     ),
     (
         "says something about groups",

@@ -18,12 +18,13 @@ Columns = Callable[[str], tuple[str, ...]]
 #: All that Spark's parser may make of an accepted text: no query, no window, no alias, no star.
 HARMLESS_NODES = frozenset(
     """
-    Add And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CaseWhen Cast Concat CreateNamedStruct
-    Divide EqualNullSafe EqualTo GreaterThan GreaterThanOrEqual ILike In IntegralDivide IsNotNull
-    IsNotUnknown IsNull IsUnknown LambdaFunction LessThan LessThanOrEqual Like LikeAll LikeAny
-    Literal Lower Multiply Not NotLikeAll NotLikeAny Or RLike Remainder Subtract TimestampAdd
-    TimestampDiff UnaryMinus UnaryPositive UnresolvedAttribute UnresolvedExtractValue
-    UnresolvedFunction UnresolvedNamedLambdaVariable
+    Add And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CaseWhen Cast Collate Concat
+    CreateNamedStruct Divide EqualNullSafe EqualTo GreaterThan GreaterThanOrEqual ILike In
+    IntegralDivide IsNotNull IsNotUnknown IsNull IsUnknown LambdaFunction LessThan
+    LessThanOrEqual Like LikeAll LikeAny Literal Lower Multiply Not NotLikeAll NotLikeAny Or
+    Overlay RLike Remainder SortOrder StringLocate StringTrim StringTrimLeft StringTrimRight
+    Substring Subtract TimestampAdd TimestampDiff UnaryMinus UnaryPositive UnresolvedAttribute
+    UnresolvedCollation UnresolvedExtractValue UnresolvedFunction UnresolvedNamedLambdaVariable
     """.split()
 )
 #: Operators that Spark's parser turns into calls.

@@ -12,14 +12,13 @@ from pyspark.sql.types import BooleanType, StructType
 from dq_dagster.metrics.sql_aggregate import SqlAggregate
 from dq_dagster.sql import aggregate_columns_used, aggregate_refusals
 from dq_dagster.sql.aggregate_expression import restricted
-from dq_dagster.sql.aggregates import AGGREGATES, Role
+from dq_dagster.sql.aggregates import AGGREGATES, GATHERED, ORDERED, Role
 from dq_dagster.sql.keywords import CLOCKS
 from dq_dagster.sql.refused_functions import (
     GATHERING,
     GROUPED,
     REFUSED,
     SKETCH,
-    SORTED,
     UNORDERED,
 )
 from tests.sql.aggregate_benign import BENIGN_AGGREGATES
@@ -74,7 +73,8 @@ def changes(parser: SparkParser, text: str, where: str | None) -> Iterator[str]:
 
 
 def _is_aggregate(node: Tree) -> bool:
-    return node.kind == "UnresolvedFunction" and node.name[1:-1].lower() in AGGREGATES
+    known = AGGREGATES.keys() | GATHERED.keys()
+    return node.kind == "UnresolvedFunction" and node.name[1:-1].lower() in known
 
 
 def _is_clock(node: Tree) -> bool:
@@ -165,7 +165,7 @@ def test_aggregates_and_families_are_those_of_spark(parser: SparkParser) -> None
     known = {name for name, (group, _) in parser.functions().items() if group == "agg_funcs"}
     assert set(AGGREGATES) <= known
     for name in known - set(AGGREGATES):
-        assert REFUSED[name] in {UNORDERED, GATHERING, SORTED, SKETCH, GROUPED}
+        assert REFUSED[name] in {UNORDERED, GATHERING, SKETCH, GROUPED}
         assert aggregate_refusals(f"{name}(a, b) = 1") != ()
 
 
@@ -176,7 +176,14 @@ def test_every_aggregate_takes_what_its_signature_says(orders: DataFrame) -> Non
         Role.DEVIATION: "0.05",
         Role.TRUE: "true",
     }
+    for name, signature in ORDERED.items():
+        listed = ", ".join(written[role] for role in signature.roles)
+        text = f"{name}({listed}) within group (order by qty desc) is null"
+        assert aggregate_refusals(text) == ()
+        _ = orders.selectExpr(text).schema
     for name, signature in AGGREGATES.items():
+        if name in ORDERED and name != "mode":
+            continue
         value = "active" if name in {"any", "some", "every", "bool_and", "bool_or"} else "qty"
         value = "active" if name == "count_if" else value
         for count in range(signature.least, len(signature.roles) + 1):
@@ -188,8 +195,8 @@ def test_every_aggregate_takes_what_its_signature_says(orders: DataFrame) -> Non
 
 
 def test_the_examples_of_allowed_aggregates_are_accepted(parser: SparkParser) -> None:
-    # Several percentages at once, columns in an order, and a mode that may be any of several.
-    spelled_otherwise = re.compile(r"array\(|within group|^mode\(\w+(, false)?\)$", re.IGNORECASE)
+    # Several percentages at once, and a mode that may be any of several.
+    spelled_otherwise = re.compile(r"array\(|^mode\(\w+(, false)?\)$", re.IGNORECASE)
     accepted = 0
     for name, (_, examples) in parser.functions().items():
         for example in re.findall(r"> SELECT (\w+\([^>]*?\)) FROM VALUES", examples):

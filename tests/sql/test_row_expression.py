@@ -79,6 +79,24 @@ def test_the_reason_names_the_fragment_and_what_to_do(text: str, start: str, end
     assert only(text).reason.endswith(end)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["comment is not null", "start between 1 and 2", "list in (1)", "load not like 'x'",
+     "set is null", "update and `delete`", "use ilike 'x'", "replace collate unicode = 'x'"],
+)  # fmt: skip
+def test_columns_may_be_called_like_commands(text: str) -> None:
+    assert refusals(text) == ()
+
+
+@pytest.mark.parametrize("word", ["end", "interval", "to", "on", "END", "Interval"])
+@pytest.mark.parametrize("place", ["{} > 1", "a = {}", "abs({}) > 1", "{} is null", "not {}"])
+def test_columns_called_like_keywords_are_told_to_be_quoted(word: str, place: str) -> None:
+    reason = only(place.format(word)).reason
+    assert reason.startswith(("Syntax error: ", f"'{word}' is no interval"))
+    assert reason.endswith("if it is a column, write it in backquotes.")
+    assert refusals(place.format(f"`{word}`")) == ()
+
+
 def test_a_long_fragment_is_cut() -> None:
     reason = only(f"sum({' + '.join(['amount'] * 50)}) > 0").reason
     assert reason.startswith("'sum(amount + amount + ")
@@ -129,6 +147,12 @@ NESTED = {
     "aggregates": ("sum(", "id", ")"),
     "unknown functions": ("f(", "id", ")"),
     "units": ("dateadd(day, 1, ", "ts", ")"),
+    "trims": ("trim(", "name", " from name)"),
+    "positions": ("position(name in ", "name", ")"),
+    "parts": ("substring(", "name", " from 1 for 2)"),
+    "collations": ("", "name", " collate unicode"),
+    "gathered": ("size(collect_set(", "name", "))"),
+    "long intervals": ("interval 1 day", " 2 hours", " 2 hours"),
 }
 
 

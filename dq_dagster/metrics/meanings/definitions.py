@@ -146,8 +146,9 @@ DEFINITIONS: Mapping[str, Definition] = {
     ),
     "user_agent": Definition(
         "user agent",
-        "The field value of RFC 9110, section 10.1.5, in ASCII: a product with a version, then "
-        "products and comments in parentheses (nested at most three deep), spaces between.",
+        "The field value of RFC 9110, section 10.1.5, in ASCII: a product, then products and "
+        "comments in parentheses (nested at most three deep), spaces between; at least one of "
+        "them is a comment, or has a version behind a slash.",
     ),
     "email": Definition(
         "e-mail address",

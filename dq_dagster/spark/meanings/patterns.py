@@ -99,7 +99,12 @@ def _comment(depth: int) -> str:
 
 
 _PRODUCT = f"{_HTTP_WORD}(?:/{_HTTP_WORD})?"
-USER_AGENT = rf"{_HTTP_WORD}/{_HTTP_WORD}(?:[ \t]++(?:{_PRODUCT}|{_comment(3)}))*+"
+# Words alone are products too, by the RFC; so is every sentence without a comma, and so is NULL.
+_VERSIONED = f"{_HTTP_WORD}/{_HTTP_WORD}"
+USER_AGENT = (
+    rf"(?:{_VERSIONED}|(?:{_HTTP_WORD}[ \t]++)++(?:{_VERSIONED}|{_comment(3)}))"
+    rf"(?:[ \t]++(?:{_PRODUCT}|{_comment(3)}))*+"
+)
 
 # --- language -----------------------------------------------------------------------------------
 

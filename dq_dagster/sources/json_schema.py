@@ -7,6 +7,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from dq_dagster.rules.catalogue import rule_types
+from dq_dagster.rules.declared_reader import DeclaredReader
+from dq_dagster.ruleset import RuleSet
+from dq_dagster.sources.yaml_text import ANCHORS
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -20,7 +23,8 @@ def json_schema() -> dict[str, Any]:
         definitions |= schema.pop("$defs", {})
         definitions[kind] = _requiring_type(schema, kind)
     definitions["rule"] = {"oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in types]}
-    definitions["rule_set"] = _rule_set()
+    definitions["DeclaredReader"] = TypeAdapter(DeclaredReader).json_schema()
+    definitions["rule_set"] = _rule_set(definitions)
     return {
         "$schema": _DIALECT,
         "title": "dq_dagster rules",
@@ -35,46 +39,41 @@ def _requiring_type(schema: dict[str, Any], kind: str) -> dict[str, Any]:
     return schema | {"required": sorted(required)}
 
 
-def _rule_set() -> dict[str, Any]:
+def _rule_set(definitions: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a rule set as its model has them; those of any type as YAML writes them."""
+    schema = TypeAdapter(RuleSet).json_schema(ref_template="#/$defs/{model}")
+    definitions |= schema.pop("$defs", {})
+    fields = schema["properties"]
+    for name, form in _IN_YAML.items():
+        fields[name] = {**form, "description": fields[name].get("description", "")}
     return {
         "type": "object",
         "additionalProperties": False,
+        # A place for anchors that rules refer to.
+        "patternProperties": {f"^{ANCHORS}": {}},
         "required": ["asset", "rules"],
-        "properties": {
-            "asset": {"type": "string", "description": "The asset's key, such as warehouse/orders"},
-            "metrics": {
-                "type": "object",
-                "description": "Metrics that rules call by name",
-                "additionalProperties": {
-                    "oneOf": [{"type": "string"}, {"$ref": "#/$defs/MetricSource"}]
-                },
-            },
-            "on_empty": {"enum": ["pass", "warn", "error"], "default": "pass"},
-            "empty_includes_blank": {"type": "boolean", "default": False},
-            "declared_schema": {
-                "type": "array",
-                "items": {"$ref": "#/$defs/SchemaColumn"},
-                "description": "The columns that the asset is meant to have.",
-            },
-            "meanings": {
-                "type": "object",
-                "description": "Meanings that the rules can use by name",
-                "additionalProperties": {"$ref": "#/$defs/Meaning"},
-            },
-            "column_meanings": {
-                "type": "object",
-                "description": "By column, the name of the meaning that from_schema stands for",
-                "additionalProperties": {"type": "string"},
-            },
-            "rules": {"type": "array", "items": {"$ref": "#/$defs/rule"}},
-        },
+        "properties": fields,
     }
+
+
+# What the model takes in more ways than a file can write.
+_IN_YAML: dict[str, dict[str, Any]] = {
+    "asset": {"type": "string"},
+    "rules": {"type": "array", "items": {"$ref": "#/$defs/rule"}},
+    "metrics": {
+        "type": "object",
+        "additionalProperties": {"oneOf": [{"type": "string"}, {"$ref": "#/$defs/MetricSource"}]},
+    },
+    "meanings": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Meaning"}},
+    "reader": {"$ref": "#/$defs/DeclaredReader"},
+}
 
 
 def _many_assets() -> dict[str, Any]:
     return {
         "type": "object",
         "additionalProperties": False,
+        "patternProperties": {f"^{ANCHORS}": {}},
         "required": ["assets"],
         "properties": {"assets": {"type": "array", "items": {"$ref": "#/$defs/rule_set"}}},
     }
