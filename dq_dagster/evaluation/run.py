@@ -52,12 +52,13 @@ def evaluate(
     """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved.
 
     ``partition_by`` is a column or an SQL expression whose text form is a row's partition; rules
-    are then judged by their ``scope``, on each of ``partitions`` (by default all that occur) and
-    on the whole dataset. ``now`` is the time that ages are counted from; without a zone it is
-    meant in UTC. ``references`` holds the data of other assets that rules look at, by asset key
-    (what refers to the judged asset itself looks in all of ``data``, also for some partitions);
-    ``recorded`` the values of metrics that are not measured now, by metric key; ``metadata`` that
-    of the asset's latest materialization. Those of other assets are in mappings under their keys.
+    are then judged by their ``scope``, on each of ``partitions`` (by default all that occur; a key
+    that no value of the column can have is refused) and on the whole dataset. ``now`` is the time
+    that ages are counted from; without a zone it is meant in UTC. ``references`` holds the data of
+    other assets that rules look at, by asset key (what refers to the judged asset itself looks in
+    all of ``data``, also for some partitions); ``recorded`` the values of metrics that are not
+    measured now, by metric key; ``metadata`` that of the asset's latest materialization. Those of
+    other assets are in mappings under their keys.
 
     ``history`` is the past that change detection judges by: a ``History``; records by rule name
     (``dq.Recorded``, in any order); or values by metric key, as ``dq.PastValue`` or as plain

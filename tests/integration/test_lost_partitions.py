@@ -26,7 +26,7 @@ from tests.integration.calendar import (
     results,
     statuses,
 )
-from tests.integration.shelf import PYSPARK
+from tests.integration.warehouse import manager as stored
 from tests.integration.warehouse import why
 
 RULES = [
@@ -49,10 +49,6 @@ LOST_IN_WHOLE = (
     f"the whole dataset cannot be judged: the files of '{day(2)}' are gone. Materialize them "
     "again, or wipe their materializations in Dagster (without Dagster+, those of the whole asset)."
 )
-
-
-def stored(place: Path | str) -> dq.SparkIOManager:
-    return dq.SparkIOManager(pyspark=PYSPARK, path=str(place))
 
 
 def folder_of(place: Path, key: str) -> Path:

@@ -68,7 +68,9 @@ RULES: list[Any] = [
 ROWS = [(1, 10), (2, 20), (3, 30)]
 
 
-def test_every_kind_of_rule_by_the_exact_name(exact: SparkSession) -> None:
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_every_kind_of_rule_by_the_exact_name(exact: SparkSession, ansi: str) -> None:
+    exact.conf.set("spark.sql.ansi.enabled", ansi)
     frame = exact.createDataFrame(ROWS, "a int, A int")
     other = exact.createDataFrame([(7, value) for _, value in ROWS], "a int, A int")
     rule_set = dq.RuleSet(asset="orders", rules=RULES, metrics=METRICS)

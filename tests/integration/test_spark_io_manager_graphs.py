@@ -13,15 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 import dq_dagster as dq
 from tests.integration.calendar import statuses
-from tests.integration.shelf import PYSPARK
-from tests.integration.warehouse import why
+from tests.integration.warehouse import manager, why
 
 SCHEMES = pytest.mark.parametrize("scheme", ["", "file://"])
 DAYS = dg.StaticPartitionsDefinition(["mon", "tue"])
-
-
-def manager(place: Path | str, **settings: Any) -> dq.SparkIOManager:
-    return dq.SparkIOManager(pyspark=PYSPARK, path=str(place), **settings)
 
 
 @dg.op
