@@ -8,6 +8,8 @@ DqError
 │   ├── TooManyParts     the data falls into more parts than can be reported on
 │   └── SparkFailure     Spark raised while measuring
 ├── UnreadableData       what was handed over can not be turned into a Spark DataFrame
+│   ├── NothingStored    there is no data where it should be stored
+│   └── MissingPartitions  some partitions can not be read; the others can
 ├── NotOnRecord          what is asked for was never recorded
 ├── Unassignable         rows can not be assigned to the partitions of their asset
 ├── JavaNotFound         Spark has no Java to run on
@@ -17,7 +19,12 @@ DqError
 from __future__ import annotations
 
 from dq_dagster.errors.base import DqError, did_you_mean
-from dq_dagster.errors.data import NotOnRecord, UnreadableData
+from dq_dagster.errors.data import (
+    MissingPartitions,
+    NothingStored,
+    NotOnRecord,
+    UnreadableData,
+)
 from dq_dagster.errors.declarations import DeclarationError, Problem
 from dq_dagster.errors.machine import JavaNotFound, SparkNotStarted
 from dq_dagster.errors.partitions import Unassignable
@@ -34,7 +41,9 @@ __all__ = [
     "DqError",
     "JavaNotFound",
     "Misfit",
+    "MissingPartitions",
     "NotOnRecord",
+    "NothingStored",
     "Problem",
     "RuleFailure",
     "SparkFailure",

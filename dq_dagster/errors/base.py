@@ -10,12 +10,17 @@ class DqError(Exception):
     """The base of all errors raised on purpose: `except DqError` catches them all."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a sentence that names the nearest known word, or nothing."""
+def did_you_mean(word: str, known: Iterable[str], *, most: int = 1) -> str:
+    """The end of a sentence that names the nearest known words, or nothing."""
     # Lower case on both sides: most slips are in the case of letters.
-    names = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
-    return f" Did you mean '{names[near[0]]}'?" if near else ""
+    names: dict[str, list[str]] = {}
+    for name in known:
+        names.setdefault(name.lower(), []).append(name)
+    near = difflib.get_close_matches(word.lower(), names, n=most, cutoff=0.6)
+    # Names that differ only in case are equally near.
+    found = [f"'{name}'" for one in near for name in sorted(names[one])]
+    *others, last = found or [""]
+    return f" Did you mean {', '.join(others)}{' or ' if others else ''}{last}?" if found else ""
 
 
 def near_or_all(word: str, known: Sequence[str]) -> str:

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from dq_dagster.errors.base import DqError, near_or_all
+
+_GIVE_A_READER = "Give the rule set a reader, such as dq.Table(...), dq.Files(...) or a function."
 
 
 class UnreadableData(DqError):
     """What was handed over can not be turned into a Spark DataFrame."""
-
-    @classmethod
-    def no_partition(cls, asset: str, keys: Sequence[str], place: str) -> UnreadableData:
-        if not keys:
-            return cls(f"No partition of asset '{asset}' is stored at '{place}' yet.")
-        if len(keys) == 1:
-            which = f"Partition '{keys[0]}' of asset '{asset}' is not stored"
-        else:
-            shown = ", ".join(f"'{key}'" for key in keys[:3]) + (", ..." if keys[3:] else "")
-            which = f"None of the {len(keys):,} partitions ({shown}) of asset '{asset}' is stored"
-        return cls(f"{which} at '{place}': materialize it first.")
-
-    @classmethod
-    def not_in_memory(cls, asset: str, partition: str) -> UnreadableData:
-        return cls(
-            f"Partition '{partition}' of asset '{asset}' can not be read: its IO manager keeps "
-            "values in memory, and only those that the run itself built."
-        )
 
     @classmethod
     def no_table(cls, described: str) -> UnreadableData:
@@ -40,16 +24,6 @@ class UnreadableData(DqError):
         return cls(f"There is no asset '{asset}'.{near_or_all(asset, known)}")
 
     @classmethod
-    def no_partition_at_all(cls) -> UnreadableData:
-        return cls("There is no partition to read: none has been materialized yet.")
-
-    @classmethod
-    def not_materialized(cls, asset: str, place: str) -> UnreadableData:
-        return cls(
-            f"Asset '{asset}' has not been materialized yet: nothing is stored at '{place}'."
-        )
-
-    @classmethod
     def changed_type(
         cls, column: str, one: tuple[str, str], other: tuple[str, str]
     ) -> UnreadableData:
@@ -57,6 +31,20 @@ class UnreadableData(DqError):
             f"Column '{column}' is of type {one[0]} in partition '{one[1]}', but of type "
             f"{other[0]} in partition '{other[1]}': bring both to one type, and materialize one "
             "of them again."
+        )
+
+    @classmethod
+    def differ_in_case(cls, one: str, other: str) -> UnreadableData:
+        return cls(
+            f"The columns '{one}' and '{other}' differ only in case, and this Spark session does "
+            "not tell them apart: rename one of them, or set spark.sql.caseSensitive to true."
+        )
+
+    @classmethod
+    def not_storable(cls, output: str, kind: type, error: type) -> UnreadableData:
+        return cls(
+            f"The output {output}, which is a {kind.__module__}.{kind.__qualname__}, is neither a "
+            f"DataFrame nor can it be pickled ({error.__name__}): let the op return one of both."
         )
 
     @classmethod
@@ -88,6 +76,146 @@ class UnreadableData(DqError):
     @classmethod
     def nothing_built(cls, asset: str) -> UnreadableData:
         return cls(f"No partition of asset '{asset}' has been materialized yet.")
+
+
+class NothingStored(UnreadableData):
+    """Where an asset's data, or some of its partitions, should be stored, there is none."""
+
+    @classmethod
+    def whole(cls, asset: str, place: str) -> NothingStored:
+        return cls(
+            f"Asset '{asset}' has not been materialized yet: nothing is stored at '{place}'."
+        )
+
+    @classmethod
+    def output(cls, output: str, place: str) -> NothingStored:
+        return cls(
+            f"The output {output} is not stored at '{place}' any more: run the step that makes it "
+            "again."
+        )
+
+    @classmethod
+    def no_source(cls, name: str) -> NothingStored:
+        return cls(
+            f"The input '{name}' comes neither from an asset nor from another op, so there is "
+            "nothing to load."
+        )
+
+    @classmethod
+    def external(cls, asset: str) -> NothingStored:
+        return cls(
+            f"Asset '{asset}' is an external asset: Dagster does not build it, so that its IO "
+            f"manager has stored nothing of it. {_GIVE_A_READER}"
+        )
+
+    @classmethod
+    def unreturned(cls, asset: str) -> NothingStored:
+        return cls(
+            f"Asset '{asset}' is materialized in Dagster, but its IO manager has stored nothing of "
+            "it, for the asset returned no value (None, or a MaterializeResult). Let it return its "
+            f"rows, or, if it stores them itself, g{_GIVE_A_READER[1:]}"
+        )
+
+    @classmethod
+    def gone(cls, asset: str) -> NothingStored:
+        return cls(
+            f"Asset '{asset}' is materialized in Dagster, but its files are gone. Materialize it "
+            "again."
+        )
+
+    @classmethod
+    def of_partitions(cls, asset: str, keys: Sequence[str], place: str) -> NothingStored:
+        if not keys:
+            return cls(f"No partition of asset '{asset}' is stored at '{place}' yet.")
+        if len(keys) == 1:
+            which = f"Partition '{keys[0]}' of asset '{asset}' is not stored"
+        else:
+            shown = ", ".join(f"'{key}'" for key in keys[:3]) + (", ..." if keys[3:] else "")
+            which = f"None of the {len(keys):,} partitions ({shown}) of asset '{asset}' is stored"
+        return cls(f"{which} at '{place}': materialize it first.")
+
+    @classmethod
+    def no_partition_at_all(cls) -> NothingStored:
+        return cls("There is no partition to read: none has been materialized yet.")
+
+
+class MissingPartitions(UnreadableData):
+    """Some partitions can not be read, though there should be data of them; the others can.
+
+    ``by_partition`` says it of each of them; the error itself says it of the whole dataset, unless
+    that ``spares_the_whole``.
+    """
+
+    def __init__(
+        self,
+        whole: str,
+        by_partition: Mapping[str, str],
+        *,
+        gone: Sequence[str] = (),
+        spares_the_whole: bool = False,
+    ) -> None:
+        super().__init__(whole)
+        self.by_partition = dict(by_partition)
+        # Those that were stored once.
+        self.gone = tuple(gone)
+        self.spares_the_whole = spares_the_whole
+
+    @classmethod
+    def lost(
+        cls, asset: str, keys: Sequence[str], *, built: int, unreturned: Collection[str] = ()
+    ) -> MissingPartitions:
+        """``unreturned`` are those that the asset itself gave nothing to store for."""
+        gone = [key for key in keys if key not in unreturned]
+        never = [key for key in keys if key in unreturned]
+        reasons = [f"the files of {_some(gone)} are gone"] if gone else []
+        reasons += [f"for {_some(never)} the asset returned no value"] if never else []
+        remedy = f"Materialize them again, or wipe their materializations {_WHERE}."
+        return cls(
+            f"{len(keys):,} of the {built:,} partitions of asset '{asset}' that are materialized "
+            "in Dagster cannot be read, so the whole dataset cannot be judged: "
+            f"{', and '.join(reasons)}. {remedy if gone else _RETURN_ROWS}",
+            {key: _gone(asset, key) for key in gone} | {key: _never(asset, key) for key in never},
+            gone=gone,
+        )
+
+    @classmethod
+    def not_in_memory(cls, asset: str, keys: Sequence[str]) -> MissingPartitions:
+        return cls(
+            f"Partitions of asset '{asset}' can not be read.",
+            {
+                key: f"Partition '{key}' of asset '{asset}' can not be read: its IO manager keeps "
+                "values in memory, and only those that the run itself built."
+                for key in keys
+            },
+            spares_the_whole=True,
+        )
+
+
+# The open-source storages refuse to wipe single partitions.
+_WHERE = "in Dagster (without Dagster+, those of the whole asset)"
+_RETURN_ROWS = (
+    "Let it return its rows (a DataFrame without any where there are none), or, if it stores them "
+    f"itself, g{_GIVE_A_READER[1:]}"
+)
+
+
+def _gone(asset: str, key: str) -> str:
+    return (
+        f"Partition '{key}' of asset '{asset}' is materialized in Dagster, but its files are gone. "
+        f"Materialize it again, or wipe its materializations {_WHERE}."
+    )
+
+
+def _never(asset: str, key: str) -> str:
+    return (
+        f"Partition '{key}' of asset '{asset}' is materialized in Dagster, but nothing is stored "
+        f"of it, for the asset returned no value. {_RETURN_ROWS}"
+    )
+
+
+def _some(keys: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(keys) - most:,} more" if keys[most:] else ""
+    return ", ".join(f"'{key}'" for key in keys[:most]) + more
 
 
 class NotOnRecord(DqError):

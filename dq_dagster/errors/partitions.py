@@ -56,13 +56,6 @@ class Unassignable(DqError):
         )
 
     @classmethod
-    def reserved_column(cls, asset: str, column: str) -> Unassignable:
-        return cls(
-            f"Asset '{asset}' has a column '{column}', which names the folders of its partitions: "
-            "rename it."
-        )
-
-    @classmethod
     def no_dimension(
         cls, asset: str, dimension: str, dimensions: Sequence[str], known: Sequence[str]
     ) -> Unassignable:

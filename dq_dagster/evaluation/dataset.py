@@ -62,7 +62,7 @@ class Dataset:
         home = as_spark(data)
         frame = under_ansi(home)
         visible = home.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else home
-        table = Table(visible.schema, now, around, is_ansi=is_ansi(frame))
+        table = Table.of(visible, now, around, is_ansi=is_ansi(frame))
         dimensions = [name for rule in rules for name in rule.dimensions]
         division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
         if partition_by not in {None, HIDDEN_KEY, *visible.columns}:

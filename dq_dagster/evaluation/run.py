@@ -58,12 +58,13 @@ def evaluate(
     whose type Spark does not have costs its own rules only.
 
     ``partition_by`` is a column or an SQL expression whose text form is a row's partition; rules
-    are then judged by their ``scope``, on each of ``partitions`` (by default all that occur) and
-    on the whole dataset. ``now`` is the time that ages are counted from; without a zone it is
-    meant in UTC. ``references`` holds the data of other assets that rules look at, by asset key
-    (what refers to the judged asset itself looks in all of ``data``, also for some partitions);
-    ``recorded`` the values of metrics that are not measured now, by metric key; ``metadata`` that
-    of the asset's latest materialization. Those of other assets are in mappings under their keys.
+    are then judged by their ``scope``, on each of ``partitions`` (by default all that occur; a key
+    that no value of the column can have is refused) and on the whole dataset. ``now`` is the time
+    that ages are counted from; without a zone it is meant in UTC. ``references`` holds the data of
+    other assets that rules look at, by asset key (what refers to the judged asset itself looks in
+    all of ``data``, also for some partitions); ``recorded`` the values of metrics that are not
+    measured now, by metric key; ``metadata`` that of the asset's latest materialization. Those of
+    other assets are in mappings under their keys.
 
     ``history`` is the past that change detection judges by: a ``History``; records by rule name
     (``dq.Recorded``, in any order); or values by metric key, as ``dq.PastValue`` or as plain
@@ -82,6 +83,7 @@ def evaluate(
         raise DeclarationError.of("partitions is a list of keys: put the key between [ and ].")
     if reuse is not None and partition_by is None:
         raise DeclarationError.of("reuse needs partition_by: what makes a row's partition.")
+    _require_keys(partitions)
     plan = make_plan(rule_set.enabled_rules, partitioned=partition_by is not None)
     # Here, so that declaring rules needs no Spark.
     from dq_dagster.evaluation.incremental import look
@@ -95,6 +97,7 @@ def evaluate(
         metadata=metadata,
     )
     source = Source(data, plan.rules, partition_by, _moment(now), around)
+    source.require_possible(partitions or ())
     seen = look(source, plan, partitions, reuse)
     found = seen.found
     past = history_of(history, partitions=found.partitions, now=found.now)
@@ -132,6 +135,18 @@ def _rule_set(rules: Any) -> RuleSet:
         kind = type(rules).__name__
         raise DeclarationError.of(f"the data comes first, then a list of rules, not a {kind}.")
     return RuleSet(asset=_NO_ASSET, rules=tuple(rules))
+
+
+def _require_keys(partitions: Sequence[str] | None) -> None:
+    if isinstance(partitions, str):
+        # As a sequence it would fall into its letters, each of which is no partition.
+        raise DeclarationError.of("partitions must be a list of keys: put the key between [ and ].")
+    for key in partitions or ():
+        if not isinstance(key, str):
+            raise DeclarationError.of(
+                f"partitions must be a list of texts, as partition_by gives them: write '{key}' "
+                f"instead of {key!r}."
+            )
 
 
 def _moment(now: datetime | None) -> datetime:

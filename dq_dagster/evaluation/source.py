@@ -11,6 +11,7 @@ from dq_dagster.evaluation.dataset import Dataset
 from dq_dagster.rules.rule import Rule
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.frames import HIDDEN_KEY, as_spark
+from dq_dagster.spark.slicing import require_possible
 from dq_dagster.spark.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ class Source:
         if not self._opened:
             self._opened.append(self._open(self.data(None) if callable(self.data) else self.data))
         return self._opened[0]
+
+    def require_possible(self, partitions: Sequence[str]) -> None:
+        """Refuses keys that no row can have: they would be judged as if they had no rows."""
+        if partitions and self.partition_by is not None and not callable(self.data):
+            require_possible(self.whole.table, self.partition_by, partitions)
 
     def only(self, partitions: Sequence[str]) -> Dataset:
         """The rows of these partitions; a function is not asked for any others."""

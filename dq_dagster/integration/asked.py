@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import dagster as dg
 
-from dq_dagster.errors import DeclarationError
+from dq_dagster.errors import did_you_mean
 from dq_dagster.integration.asset_partitions import AssetPartitions
-from dq_dagster.integration.dagster_internals import asked_partitions, has_partition
+from dq_dagster.integration.dagster_internals import asked_partitions, partition_tags
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet, dataset_check_name
 
@@ -48,6 +48,14 @@ class Asked:
     def dataset_rules(self) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if rule.scope != "partitions")
 
+    def without(self, slices: Collection[str | None]) -> Asked:
+        """The same but for these partitions and, where None is among them, the whole dataset."""
+        partitions = tuple(key for key in self.partitions if key not in slices)
+        if None not in slices:
+            return replace(self, partitions=partitions)
+        rules = [rule.model_copy(update={"scope": "partitions"}) for rule in self.partition_rules]
+        return replace(self, rule_set=_of(self.rule_set, rules), partitions=partitions)
+
     def check_name(self, rule: Rule, partition: str | None) -> str:
         """The check that a rule's outcome on a slice belongs to."""
         return self.checks[rule.name, partition is not None]
@@ -73,10 +81,12 @@ def asked_of_partitions(
 ) -> Asked:
     """The selected checks by partition, of the whole dataset, or both."""
     by_hand = context.run.tags.get(PARTITION_TAG)
+    keys = None
+    # A run of other assets may be about partitions that this one does not have.
+    if by_hand is not None or any(True in _selected(r, names) for r in rule_set.enabled_rules):
+        keys = _partitions_of_run(context, asset)
     if by_hand is not None:
-        _require_partition(by_hand, asset)
-    keys = asked_partitions(context)
-    if by_hand is not None:
+        _require_partition(f"the tag {PARTITION_TAG} names", by_hand, asset)
         # Beside those that the run itself is about, which it must not leave unjudged.
         keys = tuple(dict.fromkeys([*(keys or ()), by_hand]))
     rules: list[Rule] = []
@@ -119,9 +129,36 @@ def _of(rule_set: RuleSet, rules: list[Rule]) -> RuleSet:
     return rule_set.model_copy(update={"rules": tuple(rules)})
 
 
-def _require_partition(key: str, asset: AssetPartitions) -> None:
-    if not has_partition(asset.definition, key, asset.instance):
-        raise DeclarationError.of(
-            f"the run's tag {PARTITION_TAG} names '{key}', which is no partition of asset "
-            f"'{asset.key.to_user_string()}'."
+def _partitions_of_run(
+    context: dg.AssetCheckExecutionContext, asset: AssetPartitions
+) -> Sequence[str] | None:
+    """The partitions that the run is about; fails the step if one of them does not exist.
+
+    Dagster does not look: it would hand on a key of no partition, which has no rows, and takes
+    the ends of a range for dates that it can read somehow.
+    """
+    for tag, key in partition_tags(context).items():
+        _require_partition(f"the tag {tag} names", key, asset)
+    keys = asked_partitions(context)
+    for key in keys or ():
+        _require_partition("it is about", key, asset)
+    if keys is not None and not keys:
+        first, last = partition_tags(context).values()
+        raise dg.Failure(
+            f"This run is about no partition of asset '{asset.key.to_user_string()}': its range "
+            f"from '{first}' to '{last}' ends before it begins.",
+            allow_retries=False,
         )
+    return keys
+
+
+def _require_partition(what: str, key: str, asset: AssetPartitions) -> None:
+    if key in asset.keys:
+        return
+    nearest = asset.read_as(key)
+    hint = f" Did you mean '{nearest}'?" if nearest else did_you_mean(key, asset.keys, most=3)
+    raise dg.Failure(
+        f"This run cannot judge asset '{asset.key.to_user_string()}': {what} '{key}', which is no "
+        f"partition of it.{hint}",
+        allow_retries=False,
+    )

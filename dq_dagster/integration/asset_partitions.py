@@ -41,9 +41,24 @@ class AssetPartitions:
     @cached_property
     def built(self) -> Mapping[str, int]:
         """The partitions that exist, each with the number of its latest materialization."""
-        known = set(partition_keys_of(self.definition, self.instance))
         found = storage_ids(self.instance, self.key)
-        return {name: number for name, number in found.items() if name in known}
+        return {name: number for name, number in found.items() if name in self.keys}
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """All that there can be."""
+        return frozenset(partition_keys_of(self.definition, self.instance))
+
+    def read_as(self, text: str) -> str | None:
+        """The partition that Dagster would take a text for that is none, such as '2024-03-1'."""
+        if not isinstance(self.definition, dg.TimeWindowPartitionsDefinition):
+            return None
+        try:
+            start = self.definition.time_window_for_partition_key(text).start
+        except ValueError:
+            return None
+        key = self.definition.get_partition_key_for_timestamp(start.timestamp())
+        return key if key in self.keys else None
 
     @property
     def origin(self) -> str:

@@ -10,18 +10,21 @@ from typing import Any
 
 import dagster as dg
 
-from dq_dagster.errors import Unassignable
+from dq_dagster.errors import DqError, MissingPartitions, Unassignable, UnreadableData
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.run import evaluate
+from dq_dagster.integration.absent_data import absent
 from dq_dagster.integration.asked import Asked, asked_of_dataset, asked_of_partitions
 from dq_dagster.integration.asset_partitions import AssetPartitions, partitions_of
 from dq_dagster.integration.dagster_internals import (
     Materialization,
+    holds_one_run_only,
+    is_external,
     latest_materialization,
     materializations,
 )
 from dq_dagster.integration.declared_schema import with_declared_schema
-from dq_dagster.integration.failures import told
+from dq_dagster.integration.failures import cause_of, is_missing, told
 from dq_dagster.integration.history import EventLogHistory
 from dq_dagster.integration.other_assets import OtherAssets, other_assets
 from dq_dagster.integration.portions import PartitionedSource, Portion
@@ -98,29 +101,56 @@ class CheckRun:
     def _outcomes(self) -> list[Outcome]:
         """Exactly one outcome a rule and slice, also if the engine breaks."""
         asked = self.asked
-        found: list[Outcome] = []
-        try:
-            self._refuse_unknown_partitions()
-            for portion in self._portions():
-                for part in portion.by_record():
-                    found += self._evaluated(part)
-        except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
-            judgement = Judgement.error(told(error, self.name))
-            found = [
-                Outcome.of(rule, judgement, partition=partition)
-                for rule in asked.rules
-                for partition in _slices(rule, asked)
-            ]
+        failures: dict[str | None, DqError] = {}
+        found = self._judged(failures)
+        failed = [
+            Outcome.of(rule, Judgement.error(failures[partition]), partition=partition)
+            for rule in asked.rules
+            for partition in _slices(rule, asked)
+            if partition in failures
+        ]
         never = [
             Outcome.of(rule, Judgement.of_no_partition(self.name, partition), partition=partition)
             for rule in asked.partition_rules
             for partition in asked.missing
         ]
-        return found + never
+        return found + failed + never
 
-    def _portions(self) -> list[Portion]:
-        asked = self.asked
-        if self.asset is None or not self.knows_partitions:
+    def _judged(self, failures: dict[str | None, DqError]) -> list[Outcome]:
+        """The outcomes on all slices but those that turn out not to be readable."""
+        asked = self.asked.without(failures)
+        try:
+            self._refuse_unknown_partitions()
+            return [
+                outcome
+                for portion in self._portions(asked)
+                for part in portion.by_record()
+                for outcome in self._evaluated(part)
+            ]
+        except MissingPartitions as error:
+            known = len(failures)
+            failures |= _failures(error)
+            if len(failures) > known:
+                return self._judged(failures)
+            failures |= dict.fromkeys([*asked.partitions, None], error)
+        except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
+            failures |= dict.fromkeys([*asked.partitions, None], self._told(error))
+        return []
+
+    def _told(self, error: Exception) -> DqError:
+        """What went wrong; where the IO manager has no data, why that is so."""
+        if not isinstance(self.reader, AssetIOManager) or not self._is_missing(error):
+            return told(error, self.name)
+        external = is_external(self.context, self.key)
+        absence = absent(self.name, self.history.latest, external=external)
+        return absence or told(error, self.name)
+
+    def _is_missing(self, error: Exception) -> bool:
+        in_memory = holds_one_run_only(self.context, self.key)
+        return is_missing(error) or (in_memory and isinstance(cause_of(error), KeyError))
+
+    def _portions(self, asked: Asked) -> list[Portion]:
+        if self.asset is None:
             return [Portion(asked.rules, self.reader.read(self.context, self.key))]
         if not asked.partitions and not asked.dataset_rules:
             return []
@@ -173,6 +203,14 @@ class CheckRun:
             return
         if any(rule.scope != "whole_dataset" for rule in self.declared.enabled_rules):
             raise Unassignable.unknown_partitions(self.name)
+
+
+def _failures(error: MissingPartitions) -> dict[str | None, DqError]:
+    """What is to be said of each partition that can not be read, and of the whole dataset."""
+    found: dict[str | None, DqError] = {
+        key: UnreadableData(text) for key, text in error.by_partition.items()
+    }
+    return found if error.spares_the_whole else {**found, None: error}
 
 
 def _slices(rule: Rule, asked: Asked) -> Sequence[str | None]:

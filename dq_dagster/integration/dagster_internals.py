@@ -14,9 +14,16 @@ from dagster._check import CheckError
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (
     AssetCheckEvaluationTargetMaterializationData,
 )
+from dagster._core.definitions.assets.definition.asset_spec import (
+    SYSTEM_METADATA_KEY_IO_MANAGER_KEY,
+)
 from dagster._core.definitions.op_definition import OpDefinition
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._core.event_api import PartitionKeyFilter
+from dagster._core.execution.context.metadata_logging import (
+    AssetMetadataHandle,
+    OutputMetadataAccumulator,
+)
 from dagster._core.execution.plan.inputs import FromLoadableAsset, FromStepOutput
 from dagster._core.storage.asset_check_execution_record import (
     AssetCheckExecutionRecord,
@@ -25,6 +32,11 @@ from dagster._core.storage.asset_check_execution_record import (
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.mem_io_manager import InMemoryIOManager
+from dagster._core.storage.tags import (
+    ASSET_PARTITION_RANGE_END_TAG,
+    ASSET_PARTITION_RANGE_START_TAG,
+    PARTITION_NAME_TAG,
+)
 from dagster._utils.warnings import disable_dagster_warnings
 
 if TYPE_CHECKING:
@@ -34,6 +46,7 @@ if TYPE_CHECKING:
     from dagster._core.execution.plan.inputs import StepInput
 
 _FINISHED = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+_RANGE_TAGS = [ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG]
 # What Dagster notes on an asset that it only knows because something refers to it.
 _STUB = "dagster/auto_created_stub_asset"
 # How many records one question to the event log asks for.
@@ -47,6 +60,15 @@ class Materialization:
     storage_id: int
     run_id: str
     timestamp: float
+    # Where its metadata says that the data is.
+    path: str | None = None
+
+    @classmethod
+    def of(cls, record: dg.EventLogRecord) -> Materialization:
+        event = record.asset_materialization
+        entry = None if event is None else event.metadata.get("path")
+        path = None if entry is None else str(entry.value)
+        return cls(record.storage_id, record.run_id, record.timestamp, path)
 
 
 def load_asset_value(
@@ -112,15 +134,36 @@ def partitions_def_of(
 
 
 def is_built_by_dagster(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> bool:
-    """Whether some run can materialize the asset, so that Dagster knows what there is of it.
+    """Whether some run can materialize the asset, so that Dagster knows what there is of it."""
+    return _is_buildable(_step(context), key) or False
 
-    A job of checks alone takes the asset for one that others build; the code location knows.
+
+def is_external(context: dg.AssetCheckExecutionContext | dg.InputContext, key: dg.AssetKey) -> bool:
+    """Whether others build the asset; not so where nobody here can tell."""
+    try:
+        step = context.step_context if isinstance(context, dg.InputContext) else _step(context)
+    except dg.DagsterInvariantViolationError:
+        return False
+    buildable = _is_buildable(step, key)
+    if buildable is not None:
+        return not buildable
+    # What a job does not build is a copy in it, which still has the IO manager of the original.
+    graph = step.job_def.asset_layer.asset_graph
+    return graph.has(key) and SYSTEM_METADATA_KEY_IO_MANAGER_KEY not in graph.get(key).metadata
+
+
+def _is_buildable(step: StepExecutionContext, key: dg.AssetKey) -> bool | None:
+    """A job of checks alone takes the asset for one that others build; the code location knows.
+
+    A job that was started from its definition, as in tests, belongs to none.
     """
-    step = _step(context)
-    graphs = [step.job_def.asset_layer.asset_graph]
+    graph = step.job_def.asset_layer.asset_graph
+    if graph.has(key) and graph.get(key).is_materializable:
+        return True
     with suppress(CheckError):
-        graphs.append(step.repository_def.asset_graph)
-    return any(graph.has(key) and graph.get(key).is_materializable for graph in graphs)
+        graph = step.repository_def.asset_graph
+        return graph.has(key) and graph.get(key).is_materializable
+    return None
 
 
 def partition_keys_of(
@@ -128,14 +171,6 @@ def partition_keys_of(
 ) -> list[str]:
     """All keys of a definition, dynamic ones included."""
     return list(definition.get_partition_keys(dynamic_partitions_store=instance))
-
-
-def has_partition(
-    definition: dg.PartitionsDefinition[Any], partition: str, instance: dg.DagsterInstance
-) -> bool:
-    """Whether a definition has that key, dynamic ones included."""
-    with partition_loading_context(dynamic_partitions_store=instance):
-        return definition.has_partition_key(partition)
 
 
 class Watcher(Protocol):
@@ -304,9 +339,7 @@ def materializations(
         some = wanted[start : start + _PAGE]
         asked = dg.AssetRecordsFilter(asset_key=key, storage_ids=some)
         for record in instance.fetch_materializations(asked, limit=len(some)).records:
-            found[record.storage_id] = Materialization(
-                record.storage_id, record.run_id, record.timestamp
-            )
+            found[record.storage_id] = Materialization.of(record)
     return {name: found[number] for name, number in numbers.items() if number in found}
 
 
@@ -318,7 +351,32 @@ def latest_materialization(
         newest = max(built, key=built.__getitem__)
         return materializations(instance, key, {newest: built[newest]}).get(newest)
     records = instance.fetch_materializations(key, limit=1).records
-    return next((Materialization(r.storage_id, r.run_id, r.timestamp) for r in records), None)
+    return next((Materialization.of(record) for record in records), None)
+
+
+def add_partition_metadata(
+    context: dg.OutputContext, entries: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Metadata of single partitions, for the materializations of an output of several.
+
+    As ``add_asset_metadata`` does, which would list all partitions of the run for each of them.
+    """
+    try:
+        step: Any = context.step_context
+    except dg.DagsterInvariantViolationError:
+        # No step, as in tests of an IO manager alone, and so no materialization either.
+        return
+    known = step._metadata_accumulator  # noqa: SLF001 (see above)
+    added: dict[Any, Any] = {
+        AssetMetadataHandle(asset_key=context.asset_key, partition_key=partition): {
+            **known.get_asset_metadata(context.asset_key, partition),
+            **own,
+        }
+        for partition, own in entries.items()
+    }
+    step._metadata_accumulator = OutputMetadataAccumulator(  # noqa: SLF001 (see above)
+        per_output_metadata={**known.per_output_metadata, **added}
+    )
 
 
 def evaluation_event(
@@ -366,6 +424,13 @@ def partitioned_check_spec(
     """A check with partitions of its own, without the warning that those are new in Dagster."""
     with disable_dagster_warnings():
         return dg.AssetCheckSpec(partitions_def=partitions_def, **fields)
+
+
+def partition_tags(context: dg.AssetCheckExecutionContext) -> dict[str, str]:
+    """The tags by which a run says what partitions it is about, as they were written."""
+    tags = context.run.tags
+    named = [PARTITION_NAME_TAG] if PARTITION_NAME_TAG in tags else _RANGE_TAGS
+    return {tag: tags[tag] for tag in named if tag in tags}
 
 
 def asked_partitions(context: dg.AssetCheckExecutionContext) -> Sequence[str] | None:

@@ -9,7 +9,7 @@ from traceback import walk_tb
 
 import dagster as dg
 
-from dq_dagster.errors import DqError, UnreadableData
+from dq_dagster.errors import DqError, NothingStored, UnreadableData
 from dq_dagster.judging.secrets import presentable
 
 _OURS = "dq_dagster."
@@ -21,13 +21,30 @@ _QUOTING = (dg.DagsterTypeCheckDidNotPass,)
 
 def told(error: Exception, asset: str) -> DqError:
     """A sentence with the error's class and the first line of its text."""
-    if isinstance(error, dg.DagsterError) and isinstance(error.__cause__, Exception):
-        # Dagster wraps what an IO manager raised; the cause says what happened.
-        return told(error.__cause__, asset)
+    error = cause_of(error)
     if isinstance(error, DqError):
         return error
     reason = _first_line(_reason(error))
     return UnreadableData(f"The data of asset '{asset}' could not be read ({reason}).")
+
+
+def is_missing(error: Exception) -> bool:
+    """Whether something could not be read because it is not there."""
+    from pyspark.errors import AnalysisException
+
+    from dq_dagster.spark.partition_files import is_missing as path_is_missing
+
+    error = cause_of(error)
+    if isinstance(error, AnalysisException):
+        return path_is_missing(error)
+    return isinstance(error, FileNotFoundError | NothingStored)
+
+
+def cause_of(error: Exception) -> Exception:
+    """Dagster wraps what an IO manager raised; the cause says what happened."""
+    while isinstance(error, dg.DagsterError) and isinstance(error.__cause__, Exception):
+        error = error.__cause__
+    return error
 
 
 def _reason(error: Exception) -> str:

@@ -19,8 +19,10 @@ from dq_dagster.integration.dagster_internals import (
     partitions_def_of,
 )
 from dq_dagster.integration.failures import told
-from dq_dagster.integration.readers import name_of
+from dq_dagster.integration.portions import PartitionedSource
+from dq_dagster.integration.readers import AssetIOManager, name_of
 from dq_dagster.rules.rule import Rule
+from dq_dagster.spark.divided import Divided
 
 
 def asset_key(name: str) -> dg.AssetKey:
@@ -63,11 +65,12 @@ class OtherAssets(Mapping[str, Any]):
         instance = self.context.instance
         is_buildable = is_built_by_dagster(self.context, key)
         asset = AssetPartitions(key, definition, None, instance, is_buildable, name_of(None))
-        if not asset.existing and asset.is_built:
-            raise UnreadableData.nothing_built(key.to_user_string())
-        # Of what others build, only they know which partitions there are.
-        every = asset.existing or partition_keys_of(definition, instance)
-        return load_asset_value(self.context, key, every)
+        if not asset.is_built:
+            # Of what others build, only they know which partitions there are.
+            every = partition_keys_of(definition, instance)
+            return load_asset_value(self.context, key, every)
+        value = PartitionedSource(self.context, AssetIOManager(), asset).everything()
+        return value.plain if isinstance(value, Divided) else value
 
     def __contains__(self, name: object) -> bool:
         # Not what a mapping inherits, which would load the value.

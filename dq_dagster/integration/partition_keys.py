@@ -128,9 +128,11 @@ def _key(
 
 def _typed(expression: str, schema: T.StructType, asset: str) -> tuple[str, T.DataType]:
     """A column of that name, else an expression that stays one between brackets."""
-    for field in schema.fields:
-        if field.name.lower() == expression.lower():
-            return identifier(field.name), field.dataType
+    # Where two names differ only in case, the one that is written like this is meant.
+    for same in (str, str.lower):
+        for field in schema.fields:
+            if same(field.name) == same(expression):
+                return identifier(field.name), field.dataType
     problems = [problem.reason for problem in refusals(expression)]
     if not problems:
         try:

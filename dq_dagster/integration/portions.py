@@ -8,13 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from dq_dagster.errors import Unassignable, UnreadableData
+from dq_dagster.errors import MissingPartitions, Unassignable, UnreadableData
 from dq_dagster.evaluation.reuse import Reuse
+from dq_dagster.integration.absent_data import absent_partitions
 from dq_dagster.integration.asked import Asked
 from dq_dagster.integration.asset_partitions import AssetPartitions
-from dq_dagster.integration.dagster_internals import asked_partitions, holds_one_run_only
+from dq_dagster.integration.dagster_internals import (
+    asked_partitions,
+    holds_one_run_only,
+    io_manager_of,
+)
+from dq_dagster.integration.failures import is_missing
 from dq_dagster.integration.partition_keys import partition_key_sql
-from dq_dagster.integration.readers import AssetIOManager, PartitionReader, Reader
+from dq_dagster.integration.readers import (
+    AssetIOManager,
+    DividingIOManager,
+    PartitionReader,
+    Reader,
+)
 from dq_dagster.integration.recorded_states import RecordedStates
 from dq_dagster.metrics.slices import NO_KEY
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
@@ -74,10 +85,12 @@ class PartitionedSource:
         if self.states is not None and self.asset.existing:
             return [self._beside_the_record(asked, self.states.reuse())]
         if not isinstance(self.reader, PartitionReader):
-            return [self._divided(asked.rules, asked.partitions, self._everything())]
+            wanted = self.asset.existing if asked.dataset_rules else asked.partitions
+            everything = self._complete(self.reader.read(self.context, self.asset.key), wanted)
+            return [self._divided(asked.rules, asked.partitions, everything)]
         if not asked.dataset_rules:
             return [self._of_partitions(asked.rules, asked.partitions)]
-        everything = self._everything()
+        everything = self.everything()
         if not asked.partitions or self._is_divisible(everything):
             return [self._divided(asked.rules, asked.partitions, everything)]
         single = tuple(_scoped(rule, "partitions") for rule in asked.partition_rules)
@@ -101,9 +114,9 @@ class PartitionedSource:
         value = self.reader.read(self.context, self.asset.key)
         own = asked_partitions(self.context) or asked.partitions
         built = list(value) if isinstance(value, Mapping) else list(own)
-        for lost in asked.partitions:
-            if lost not in built:
-                raise UnreadableData.not_in_memory(self.asset.key.to_user_string(), lost)
+        lost = [key for key in asked.partitions if key not in built]
+        if lost:
+            raise MissingPartitions.not_in_memory(self._name, lost)
         shown = ", ".join(f"'{name}'" for name in built[:3]) + (" and more" if built[3:] else "")
         note = f"Only this run's data was seen, which is kept in memory: {shown or 'all of it'}."
         portion = self._divided(asked.rules, asked.partitions, value, only=asked.partitions)
@@ -112,12 +125,19 @@ class PartitionedSource:
     def _beside_the_record(self, asked: Asked, reuse: Reuse) -> Portion:
         """Whatever is not on record is read when it is asked for."""
         rules, keys = asked.rules, asked.partitions
+        if asked.dataset_rules:
+            self._require_stored()
         return Portion(rules, self._tagged, HIDDEN_KEY, keys, reuse=reuse)
 
     def _tagged(self, keys: Sequence[str] | None) -> Divided:
         """The data of these partitions, or all there is, each row with its partition."""
         selective = isinstance(self.reader, PartitionReader)
-        value = self.read(keys) if selective and keys is not None else self._everything()
+        if keys is None:
+            value = self.everything()
+        elif selective:
+            value = self.read(keys)
+        else:
+            value = self._complete(self.reader.read(self.context, self.asset.key), keys)
         if isinstance(value, Divided):
             return value
         if isinstance(value, Mapping):
@@ -141,18 +161,25 @@ class PartitionedSource:
         return all(expression.lower() in names for expression in expressions)
 
     def _read_apart(self, keys: Sequence[str]) -> Divided:
-        return Divided.of_frames({key: self.read([key]) for key in keys})
+        """Each partition by itself."""
+        found: dict[str, Any] = {}
+        lost: list[str] = []
+        for key in keys:
+            try:
+                found[key] = self.read([key])
+            except MissingPartitions as error:
+                lost += error.by_partition
+        self._require(lost)
+        return Divided.of_frames(found)
 
-    def _everything(self) -> Any:
+    def everything(self) -> Any:
         """All partitions that exist; whatever there is where only others know that."""
-        if not isinstance(self.reader, PartitionReader):
-            return self.reader.read(self.context, self.asset.key)
         existing = self.asset.existing
-        if not existing and self.asset.is_built:
-            raise UnreadableData.nothing_built(self.asset.key.to_user_string())
-        if not existing:
-            return self.reader.read(self.context, self.asset.key)
-        return self.reader.read_partitions(self.context, self.asset.key, existing)
+        if existing and isinstance(self.reader, PartitionReader):
+            return self.read(existing)
+        if self.asset.is_built and not existing and isinstance(self.reader, PartitionReader):
+            raise UnreadableData.nothing_built(self._name)
+        return self._complete(self.reader.read(self.context, self.asset.key), existing)
 
     def _of_partitions(self, rules: tuple[Rule, ...], keys: tuple[str, ...]) -> Portion:
         value = self.read(keys)
@@ -160,13 +187,73 @@ class PartitionedSource:
             value = self._read_apart(keys)
         portion = self._divided(rules, keys, value, only=keys)
         # The whole is only read for rules that refer to their own asset.
-        return replace(portion, data=lambda k: self._everything() if k is None else portion.data)
+        return replace(portion, data=lambda k: self.everything() if k is None else portion.data)
 
     def read(self, keys: Sequence[str]) -> Any:
-        """The data of these partitions, and of no others."""
+        """The data of these partitions, and of no others.
+
+        Raises if one of them is known as built, and can not be read.
+        """
+        try:
+            value = self._read(keys)
+        except Exception as error:
+            if is_missing(error):
+                self._require(keys if len(keys) == 1 else self._missing_among(keys))
+            raise
+        return self._complete(value, keys)
+
+    def _read(self, keys: Sequence[str]) -> Any:
         if not isinstance(self.reader, PartitionReader):
             raise TypeError("The reader can not read single partitions.")
         return self.reader.read_partitions(self.context, self.asset.key, keys)
+
+    def _missing_among(self, keys: Sequence[str]) -> list[str]:
+        """Those that can not be read by themselves either: readers take all of them or none."""
+        lost = []
+        for key in keys:
+            try:
+                self._read([key])
+            except Exception as error:
+                if not is_missing(error):
+                    raise
+                lost.append(key)
+        return lost
+
+    def _complete(self, value: Any, keys: Sequence[str]) -> Any:
+        """The value, if all of these partitions that are known as built are in it.
+
+        Of a single frame nobody can tell: a partition may have no rows.
+        """
+        if isinstance(value, Divided) and value.partitions is not None:
+            self._require([key for key in keys if key not in value.partitions])
+        if isinstance(value, Mapping):
+            built = self.asset.built
+            value = {key: one for key, one in value.items() if one is not None or key not in built}
+            self._require([key for key in keys if key not in value])
+        return value
+
+    def _require_stored(self) -> None:
+        """Asks the IO manager, where it can say without reading them, for all that are built."""
+        manager = None
+        if isinstance(self.reader, AssetIOManager):
+            manager = io_manager_of(self.context, self.asset.key)
+        if isinstance(manager, DividingIOManager):
+            existing = self.asset.existing
+            there = set(manager.stored_partitions(self.asset.key, existing))
+            self._require([key for key in existing if key not in there])
+
+    def _require(self, missing: Sequence[str]) -> None:
+        """Raises if one of the missing partitions is known as built."""
+        lost = [key for key in missing if key in self.asset.built]
+        if lost and isinstance(self.reader, AssetIOManager):
+            told = absent_partitions(self.context.instance, self.asset.key, lost)
+            raise told or UnreadableData.nothing_built(self._name)
+        if lost:
+            raise MissingPartitions.lost(self._name, lost, built=len(self.asset.built))
+
+    @property
+    def _name(self) -> str:
+        return self.asset.key.to_user_string()
 
     def _divided(
         self,
@@ -192,11 +279,10 @@ class PartitionedSource:
 
     def key_sql(self, frame: Any, keys: Sequence[str] | None) -> str:
         """The SQL that gives a row's partition."""
-        name = self.asset.key.to_user_string()
         if self.asset.expression is None:
-            raise Unassignable.no_expression(name)
+            raise Unassignable.no_expression(self._name)
         return partition_key_sql(
-            self.asset.definition, self.asset.expression, frame.schema, keys=keys, asset=name
+            self.asset.definition, self.asset.expression, frame.schema, keys=keys, asset=self._name
         )
 
 

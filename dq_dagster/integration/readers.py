@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -67,6 +67,9 @@ class DividingIOManager(Protocol):
 
     def load_divided(self, asset_key: dg.AssetKey, keys: Sequence[str] | None) -> Divided:
         """Those of the partitions that exist."""
+
+    def stored_partitions(self, asset_key: dg.AssetKey, keys: Sequence[str]) -> Collection[str]:
+        """Those of the keys that could be loaded, told without reading their rows."""
 
 
 @dataclass(frozen=True, slots=True)

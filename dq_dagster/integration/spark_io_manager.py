@@ -1,20 +1,23 @@
 """Stores assets as files through Spark, and loads them lazily."""
 
 # No "from __future__ import annotations": Dagster reads the annotations of resources.
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
-from dq_dagster.errors import Unassignable, UnreadableData
+from dq_dagster.errors import MissingPartitions, NothingStored, Unassignable, UnreadableData
+from dq_dagster.integration.absent_data import absent_partitions, absent_whole
+from dq_dagster.integration.dagster_internals import add_partition_metadata, is_external
 from dq_dagster.integration.partition_keys import partition_expr_of, partition_key_sql
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.folder_names import asset_folder
-from dq_dagster.spark.frames import all_storable, storable
+from dq_dagster.spark.frames import all_storable, is_frame, storable
 from dq_dagster.spark.java import ensure_java
-from dq_dagster.spark.paths import absolute
+from dq_dagster.spark.paths import absolute, is_remote
+from dq_dagster.spark.run_values import RunValue
 
 
 class SparkIOManager(dg.ConfigurableIOManager):
@@ -27,6 +30,17 @@ class SparkIOManager(dg.ConfigurableIOManager):
     A run writes only its own partitions, and loads only those that it depends on and that exist,
     as one DataFrame. A run of several partitions may return a dict of DataFrames by partition, or
     one DataFrame, whose rows are then told apart by the asset's ``partition_expr`` metadata.
+    A partition whose files are gone is not left out: loading it raises.
+
+    The metadata ``path`` of a materialization, and of each of its partitions, names a folder that
+    holds exactly the rows that were stored, also for those who read it without this library. A
+    rebuild has a path of its own; the old one stays for ``keep_replaced_hours``.
+
+    What is passed between the ops of a graph, as in ``graph_asset``, belongs to no asset: it is
+    kept below ``.dq_runs``, in a folder of the run, the step and the output, DataFrames as files,
+    anything else pickled. The run, and runs that go on where it failed, find it there. On a local
+    file system the folders of runs that wrote nothing for ``keep_runs_days`` are removed by the
+    next run that writes one; behind a URI, let the store expire what is below ``.dq_runs``.
     """
 
     pyspark: dg.ResourceDependency[Any]
@@ -41,7 +55,19 @@ class SparkIOManager(dg.ConfigurableIOManager):
         ),
     )
 
+    keep_runs_days: float = Field(
+        default=7,
+        gt=0,
+        description=(
+            "How long values stay on a local file system that ops pass on to each other, for runs "
+            "that are started again from where they failed."
+        ),
+    )
+
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
+        if not context.has_asset_key:
+            context.add_output_metadata(self._store_run_value(context, obj))
+            return
         if obj is None:
             return
         if context.has_asset_partitions:
@@ -52,11 +78,50 @@ class SparkIOManager(dg.ConfigurableIOManager):
         context.add_output_metadata({"path": place, "dagster/column_schema": _schema(frame)})
 
     def load_input(self, context: dg.InputContext) -> Any:
-        if context.has_asset_partitions:
-            frame = self.load_partitions(context.asset_key, context.asset_partition_keys)
+        upstream = context.upstream_output
+        if context.has_asset_key:
+            load = self._load_some if context.has_asset_partitions else self._load_whole
+            value = load(context)
+        elif upstream is not None and upstream.has_asset_key:
+            value = self._load_own(upstream)
+        elif upstream is not None:
+            value = self._run_value(upstream).load(self._session())
         else:
-            frame = self._store(context.asset_key).load_whole(self._session())
-        return frame.toPandas() if _wants_pandas(context) else frame
+            raise NothingStored.no_source(context.name)
+        return value.toPandas() if _wants_pandas(context) and is_frame(value) else value
+
+    def _load_own(self, output: dg.OutputContext) -> Any:
+        """What another op of the same graph gave out as an asset."""
+        if output.has_asset_partitions:
+            return self.load_partitions(output.asset_key, output.asset_partition_keys)
+        return self._store(output.asset_key).load_whole(self._session())
+
+    def _store_run_value(self, context: dg.OutputContext, obj: Any) -> dict[str, Any]:
+        place = self._run_value(context).write(self._session(), obj)
+        return {} if place is None else {"path": place}
+
+    def _run_value(self, output: dg.OutputContext) -> RunValue:
+        parts = [str(part) for part in output.get_identifier()]
+        keep = self.keep_runs_days * 24 * 3600
+        return RunValue(absolute(self.path).rstrip("/"), tuple(parts), self.format, keep)
+
+    def _load_whole(self, context: dg.InputContext) -> Any:
+        try:
+            return self._store(context.asset_key).load_whole(self._session())
+        except NothingStored as error:
+            raise _told(context) or error from None
+
+    def _load_some(self, context: dg.InputContext) -> Any:
+        keys = context.asset_partition_keys
+        try:
+            divided = self.load_divided(context.asset_key, keys)
+        except NothingStored as error:
+            raise _told(context, keys) or error from None
+        missing = [key for key in keys if key not in (divided.partitions or ())]
+        told = _told(context, missing)
+        if isinstance(told, MissingPartitions) and told.gone:
+            raise told
+        return divided.plain
 
     def load_partitions(self, asset_key: dg.AssetKey, keys: Sequence[str] | None) -> Any:
         """Those of the keys that exist as one lazy Spark DataFrame; without keys, all that do."""
@@ -66,23 +131,29 @@ class SparkIOManager(dg.ConfigurableIOManager):
         """The same with a column that says which partition each row is stored in."""
         store = self._store(asset_key)
         # Behind a URI Dagster knows what exists; of a single partition Spark itself says it.
-        if _is_remote(self.path) and (keys is None or len(keys) > 1):
+        if is_remote(self.path) and (keys is None or len(keys) > 1):
             known = self.existing_partitions(asset_key)
             asked = known if keys is None else [key for key in keys if key in set(known)]
             if keys is not None and not asked:
                 name = asset_key.to_user_string()
-                raise UnreadableData.no_partition(name, keys, self._target(asset_key))
+                raise NothingStored.of_partitions(name, keys, self._target(asset_key))
             keys = asked
         divided: Divided = store.load(self._session(), keys)
         return divided
 
     def existing_partitions(self, asset_key: dg.AssetKey) -> list[str]:
         """The partitions that are stored; behind a URI, those that Dagster knows of."""
-        if not _is_remote(self.path):
+        if not is_remote(self.path):
             existing: list[str] = self._store(asset_key).existing()
             return existing
         instance = self.get_resource_context().instance
         return sorted(instance.get_materialized_partitions(asset_key) if instance else ())
+
+    def stored_partitions(self, asset_key: dg.AssetKey, keys: Sequence[str]) -> Collection[str]:
+        """Those of the keys that can be loaded, whatever Dagster knows of them."""
+        store = self._store(asset_key)
+        stored: Collection[str] = store.stored_among(self._session(), keys)
+        return stored
 
     def _store_partitions(self, context: dg.OutputContext, obj: Any) -> dict[str, Any]:
         keys = [str(key) for key in context.asset_partition_keys]
@@ -97,19 +168,18 @@ class SparkIOManager(dg.ConfigurableIOManager):
                 places = store.write({keys[0]: frame})
             else:
                 places = store.write_split(frame, _key_sql(context, frame, keys), keys)
-        place = places[0] if len(keys) == 1 else self._target(context.asset_key)
-        return {"path": place, "dagster/column_schema": _schema(frame)}
+        schema = {"dagster/column_schema": _schema(frame)}
+        if len(keys) == 1:
+            return {"path": places[keys[0]], **schema}
+        add_partition_metadata(context, {key: {"path": place} for key, place in places.items()})
+        return schema
 
     def _store(self, asset_key: dg.AssetKey) -> Any:
         # Here, so that declaring resources needs no Spark.
-        from dq_dagster.spark.local_partitions import LocalPartitions
-        from dq_dagster.spark.remote_partitions import RemotePartitions
+        from dq_dagster.spark.stores import store_at
 
         name, target = asset_key.to_user_string(), self._target(asset_key)
-        if _is_remote(target):
-            return RemotePartitions(name, target, self.format)
-        keep = self.keep_replaced_hours * 3600
-        return LocalPartitions(name, Path(target), self.format, keep)
+        return store_at(target, name, self.format, self.keep_replaced_hours * 3600)
 
     def _session(self) -> Any:
         ensure_java()
@@ -119,8 +189,16 @@ class SparkIOManager(dg.ConfigurableIOManager):
         return f"{absolute(self.path).rstrip('/')}/{asset_folder(key.path)}"
 
 
-def _is_remote(path: str) -> bool:
-    return "://" in path
+def _told(context: dg.InputContext, keys: Sequence[str] | None = None) -> UnreadableData | None:
+    """Why an asset, or some of its partitions, is not stored; None if it was never built."""
+    # Without an instance, as in tests of the IO manager alone, nobody knows.
+    with suppress(dg.DagsterInvariantViolationError):
+        instance = context.instance
+        if keys is not None:
+            return absent_partitions(instance, context.asset_key, keys)
+        external = is_external(context, context.asset_key)
+        return absent_whole(instance, context.asset_key, external=external)
+    return None
 
 
 def _by_partition(asset: str, parts: Mapping[Any, Any], keys: Sequence[str]) -> dict[str, Any]:

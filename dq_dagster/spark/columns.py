@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.spark.quoting import identifier
+from dq_dagster.spark.session import is_case_sensitive
 from dq_dagster.spark.surroundings import Surroundings
 from dq_dagster.spark.unreadable import reason_of
 from dq_dagster.sql.row_expression import columns_used
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 NUMBERS = (T.NumericType, T.NullType)
 FLOATS = (T.FloatType, T.DoubleType)
@@ -61,16 +66,40 @@ class Table:
     surroundings: Surroundings = field(default_factory=Surroundings)
     # What rules list of texts, by the SQL of their column.
     usual_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # Why columns, by their names in lower case, are there in parts of the data only.
+    # Why columns, by their names as ``Divided`` has them, are there in parts of the data only.
     clashes: Mapping[str, RuleFailure] = field(default_factory=dict)
     # Whether Spark computes under ANSI; SQL from users is not answered otherwise.
     is_ansi: bool = True
+    # Whether the session tells names apart that differ only in case.
+    case_sensitive: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        frame: DataFrame,
+        now: datetime | None = None,
+        around: Surroundings | None = None,
+        *,
+        is_ansi: bool = True,
+    ) -> Table:
+        """The columns of a frame, as its session finds them."""
+        return cls(
+            frame.schema,
+            now or datetime.now(UTC),
+            around or Surroundings(),
+            is_ansi=is_ansi,
+            case_sensitive=is_case_sensitive(frame.sparkSession),
+        )
+
+    def has(self, name: str) -> bool:
+        """Whether there is a column of that name, or several that Spark takes for it."""
+        return any(_same(one, name, self.case_sensitive) for one in self.schema.names)
 
     def column(self, name: str) -> ColumnRef:
         """The column of that name, or the field of a struct column named by a dotted path."""
         if "${" in name:
             raise Misfit.substituted_name(name)
-        found = _readable_field(self.schema, name)
+        found = self._field(self.schema, name)
         if found is not None:
             return ColumnRef(name, identifier(found.name), found.dataType)
         nested = self._nested(name)
@@ -89,7 +118,7 @@ class Table:
         """
         self.require_ansi()
         for name in names:
-            if _readable_field(self.schema, name) is None:
+            if self._field(self.schema, name) is None:
                 raise self._missing(name)
 
     def require_ansi(self) -> None:
@@ -99,32 +128,42 @@ class Table:
 
     def _missing(self, name: str) -> RuleFailure:
         outermost = name.split(".", maxsplit=1)[0]
-        clash = self.clashes.get(name.lower()) or self.clashes.get(outermost.lower())
+        fold = str if self.case_sensitive else str.lower
+        clash = self.clashes.get(fold(name)) or self.clashes.get(fold(outermost))
         return clash or Misfit.no_column(name, self.schema.names)
 
     def _nested(self, path: str) -> ColumnRef | None:
         kind: T.DataType = self.schema
         steps = []
         for part in path.split("."):
-            field = _readable_field(kind, part) if isinstance(kind, T.StructType) else None
+            field = self._field(kind, part) if isinstance(kind, T.StructType) else None
             if field is None:
                 return None
             steps.append(identifier(field.name))
             kind = field.dataType
         return ColumnRef(path, ".".join(steps), kind)
 
+    def _field(self, schema: T.StructType, name: str) -> T.StructField | None:
+        found = find_field(schema, name, name, case_sensitive=self.case_sensitive)
+        reason = None if found is None else reason_of(found)
+        if reason:
+            raise Misfit(reason)
+        return found
 
-def _readable_field(schema: T.StructType, name: str) -> T.StructField | None:
-    found = _field(schema, name)
-    reason = None if found is None else reason_of(found)
-    if reason:
-        raise Misfit(reason)
-    return found
 
+def find_field(
+    schema: T.StructType, name: str, path: str, *, case_sensitive: bool
+) -> T.StructField | None:
+    """The field that Spark finds; ``path`` is what it is called if there are two of them.
 
-def _field(schema: T.StructType, name: str) -> T.StructField | None:
-    """Spark resolves names without regard to case, so two that differ only there clash."""
-    alike = [field for field in schema.fields if field.name.lower() == name.lower()]
+    Unless a session is told to, Spark resolves names without regard to case, so two that differ
+    only there clash.
+    """
+    alike = [field for field in schema.fields if _same(field.name, name, case_sensitive)]
     if len(alike) > 1:
-        raise Misfit.ambiguous_column(name, [field.name for field in alike])
+        raise Misfit.ambiguous_column(path, [field.name for field in alike])
     return alike[0] if alike else None
+
+
+def _same(one: str, other: str, case_sensitive: bool) -> bool:  # noqa: FBT001 (of two names)
+    return one == other if case_sensitive else one.lower() == other.lower()

@@ -50,7 +50,7 @@ def _measured(
     home = table.surroundings.frame_of(dataset, frame)
     other = under_ansi(home)
     around = replace(table.surroundings, asset=dataset.asset, partition=None, whole=None)
-    there = Table(home.schema, table.now, around, is_ansi=is_ansi(other))
+    there = Table.of(home, table.now, around, is_ansi=is_ansi(other))
     found = outside_rows(home)
     for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):
         found |= run(step, other, there, home=home)

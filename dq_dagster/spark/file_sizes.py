@@ -54,8 +54,11 @@ def file_totals_by_key(frame: DataFrame, key: str) -> dict[str, FileTotals]:
     """The same for the files that hold rows of each partition; ``key`` is the partition's SQL."""
     if not _reads_files(frame):
         raise Misfit.not_from_files()
-    files = frame.selectExpr(
-        f"{key} AS key", "_metadata.file_path AS path", "_metadata.file_size AS size"
+    file = frame.metadataColumn("_metadata")
+    files = frame.select(
+        F.expr(key).alias("key"),
+        file.getField("file_path").alias("path"),
+        file.getField("file_size").alias("size"),
     )
     sizes = files.groupBy("key", "path").agg(F.max("size").alias("size"))
     totals = sizes.groupBy("key").agg(F.count("size").alias("files"), F.sum("size").alias("bytes"))
@@ -65,7 +68,8 @@ def file_totals_by_key(frame: DataFrame, key: str) -> dict[str, FileTotals]:
 def _reads_files(frame: DataFrame) -> bool:
     """Whether the data would come from files if there were any: only then Spark knows a size."""
     try:
-        _ = frame.selectExpr("_metadata.file_size").schema
+        # Not by its name alone: the data may have a column that is called like this.
+        _ = frame.select(frame.metadataColumn("_metadata").getField("file_size")).schema
     except AnalysisException:
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -9,14 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 
-from dq_dagster.errors import UnreadableData
+from dq_dagster.errors import NothingStored, UnreadableData
+from dq_dagster.spark.session import is_case_sensitive
 from dq_dagster.spark.unreadable import reason_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
-# A column that says which partition a row came from. Rules, functions and queries never see it.
-HIDDEN_KEY = "__dq_partition_key__"
+# A column that says which partition a row came from. Rules, functions and queries never see it,
+# and no data has a column of that name: it is another one in each process.
+HIDDEN_KEY = f"__dq_partition_key_{uuid.uuid4().hex}__"
 
 
 def as_spark(data: Any) -> DataFrame:
@@ -27,6 +32,11 @@ def as_spark(data: Any) -> DataFrame:
                 raise UnreadableData.no_table(f"a dict with a value of type {_type_of(part)}")
         return union(list(all_as_spark(data).values()))
     return all_as_spark({None: data})[None]
+
+
+def is_frame(data: Any) -> bool:
+    """Whether it is a DataFrame, of Spark or of pandas."""
+    return isinstance(data, DataFrame) or _is_pandas(data)
 
 
 def all_as_spark(parts: Mapping[Any, Any]) -> dict[Any, DataFrame]:
@@ -71,6 +81,7 @@ def all_storable(
         for key, frame in frames.items():
             require_readable(frame)
             _require_names(frame)
+            require_distinct(frame.sparkSession, frame.schema)
             if alike and _is_pandas(parts[key]):
                 _require_instants(parts[key], frame)
     except UnreadableData as error:
@@ -84,6 +95,15 @@ def _require_names(frame: DataFrame) -> None:
     twice = [name for name, count in Counter(frame.columns).items() if count > 1]
     if twice:
         raise UnreadableData.column_twice(twice[0])
+
+
+def require_distinct(session: SparkSession, schema: StructType) -> None:
+    """Refuses columns that the session does not tell apart, and could neither write nor read."""
+    names: dict[str, str] = {}
+    for name in schema.names:
+        other = names.setdefault(name.lower(), name)
+        if other != name and not is_case_sensitive(session):
+            raise UnreadableData.differ_in_case(other, name)
 
 
 def _require_instants(data: pd.DataFrame, frame: DataFrame) -> None:
@@ -113,5 +133,5 @@ def _from_pandas(tables: Mapping[Any, pd.DataFrame]) -> dict[Any, DataFrame]:
 def union(frames: Sequence[DataFrame]) -> DataFrame:
     """All rows, with the columns of all frames; what one of them has not is NULL there."""
     if not frames:
-        raise UnreadableData.no_partition_at_all()
+        raise NothingStored.no_partition_at_all()
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from dq_dagster.errors import Unassignable, UnreadableData
+from dq_dagster.errors import NothingStored, Unassignable
 from dq_dagster.spark.divided import Divided
 from dq_dagster.spark.folder_names import PARTITION_COLUMN, folder_name
 from dq_dagster.spark.partition_files import (
@@ -18,6 +18,7 @@ from dq_dagster.spark.partition_files import (
     load_divided,
     load_whole,
     schema_text,
+    write_no_rows,
 )
 from dq_dagster.spark.partition_folders import (
     KEEP_REPLACED,
@@ -53,16 +54,20 @@ class LocalPartitions:
     def existing(self) -> list[str]:
         return sorted(self._folders.stored())
 
+    def stored_among(self, session: SparkSession, keys: Sequence[str]) -> Collection[str]:
+        """Those of the keys that can be read."""
+        return self._folders.stored(keys).keys()
+
     def write_whole(self, frame: DataFrame) -> str:
         """All data of an asset without partitions; says where it is."""
         with self._folders.staging() as staging:
             frame.write.format(self.kind).save(str(staging / "all"))
-            fresh = FreshPartition(None, staging / "all", schema_text(frame))
+            fresh = self._fresh_at(None, staging / "all", frame)
             [stored] = self._folders.publish([fresh])
         return stored.place
 
-    def write(self, frames: Mapping[str, DataFrame]) -> list[str]:
-        """Partitions with the same columns are written together; says where they are."""
+    def write(self, frames: Mapping[str, DataFrame]) -> dict[str, str]:
+        """Partitions with the same columns are written together; says where each of them is."""
         groups: dict[str, dict[str, DataFrame]] = {}
         for key, frame in frames.items():
             groups.setdefault(schema_text(frame), {})[key] = frame
@@ -70,9 +75,9 @@ class LocalPartitions:
             fresh: list[FreshPartition] = []
             for number, group in enumerate(groups.values()):
                 fresh += self._write_group(group, staging / str(number))
-            return [stored.place for stored in self._folders.publish(fresh)]
+            return self._published(fresh)
 
-    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> list[str]:
+    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> dict[str, str]:
         """All partitions by one write; nothing is published if a row belongs to none of them."""
         if self.kind not in FILE_FORMATS:
             raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
@@ -85,21 +90,23 @@ class LocalPartitions:
                 reader = frame.sparkSession.read.format(self.kind).schema(frame.schema)
                 found = outsiders(reader.load(str(outside)), key)
                 raise Unassignable.outside(self.asset, found.rows, partitions, found.examples)
-            fresh = self._fresh(frame, staging, column, partitions)
-            return [stored.place for stored in self._folders.publish(fresh)]
+            return self._published(self._fresh(frame, staging, column, partitions))
+
+    def _published(self, fresh: Sequence[FreshPartition]) -> dict[str, str]:
+        return {str(stored.key): stored.place for stored in self._folders.publish(fresh)}
 
     def load_whole(self, session: SparkSession) -> DataFrame:
         """All data of an asset without partitions."""
         stored = self._folders.whole()
         if stored is None:
-            raise UnreadableData.not_materialized(self.asset, str(self.root))
+            raise NothingStored.whole(self.asset, str(self.root))
         return load_whole(session, self.kind, stored)
 
     def load(self, session: SparkSession, keys: Sequence[str] | None) -> Divided:
         """Those of the keys that exist, or all; no other partition's files are looked at."""
         stored = self._folders.stored(keys)
         if not stored:
-            raise UnreadableData.no_partition(self.asset, keys or [], str(self.root))
+            raise NothingStored.of_partitions(self.asset, keys or [], str(self.root))
         return load_divided(session, self.kind, str(self.root), stored)
 
     def _write_group(self, group: Mapping[str, DataFrame], staging: Path) -> list[FreshPartition]:
@@ -107,7 +114,7 @@ class LocalPartitions:
         [(key, frame), *more] = group.items()
         if not more:
             frame.write.format(self.kind).save(str(staging / "one"))
-            return [FreshPartition(key, staging / "one", schema_text(frame))]
+            return [self._fresh_at(key, staging / "one", frame)]
         if self.kind not in FILE_FORMATS:
             single = [{key: frame} for key, frame in group.items()]
             return [
@@ -125,11 +132,14 @@ class LocalPartitions:
     def _fresh(
         self, frame: DataFrame, staging: Path, column: str, keys: Sequence[str]
     ) -> list[FreshPartition]:
-        """What was written, and an empty folder for each partition without rows."""
-        schema = schema_text(frame)
-        found = []
-        for key in keys:
-            folder = staging / "all" / f"{column}={folder_name(key)}"
-            folder.mkdir(exist_ok=True)
-            found.append(FreshPartition(key, folder, schema))
-        return found
+        """What was written, and a folder for each partition without rows."""
+        folders = {key: staging / "all" / f"{column}={folder_name(key)}" for key in keys}
+        for folder in folders.values():
+            if not folder.exists():
+                folder.mkdir()
+                if self.kind == "parquet":
+                    write_no_rows(frame.schema, folder)
+        return [self._fresh_at(key, folder, frame) for key, folder in folders.items()]
+
+    def _fresh_at(self, key: str | None, folder: Path, frame: DataFrame) -> FreshPartition:
+        return FreshPartition(key, folder, schema_text(frame), counted=self.kind in FILE_FORMATS)

@@ -96,7 +96,7 @@ def _join(lookup: Lookup, frame: DataFrame, table: Table) -> Join:
 
 def _column_there(name: str, reference: DataFrame, lookup: Lookup) -> ColumnRef:
     try:
-        return Table(reference.schema).column(name)
+        return Table.of(reference).column(name)
     except Misfit as misfit:
         raise Misfit(f"In {lookup.dataset.label}: {misfit}") from None
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.spark.divided import Divided, Kind
 from dq_dagster.spark.folder_names import PARTITION_COLUMN
-from dq_dagster.spark.frames import HIDDEN_KEY
+from dq_dagster.spark.frames import HIDDEN_KEY, require_distinct
 from dq_dagster.spark.partition_folders import StoredPartition
 from dq_dagster.spark.partition_split import partition_of
 
@@ -20,10 +22,10 @@ if TYPE_CHECKING:
 
 # Those whose files may lie anywhere, and whose schema may be told to Spark.
 FILE_FORMATS = frozenset({"parquet", "orc", "avro", "json", "csv", "text", "xml"})
+# Where Spark looks for its own names of the types.
+_SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
 # The folder of the partition, and below it perhaps that of an attempt.
-_NAME_IN_PATH = (
-    f"regexp_extract(_metadata.file_path, '.*/{PARTITION_COLUMN}=([^/]*)/(?:[^/]*/)?[^/]*$', 1)"
-)
+_NAME_IN_PATH = f".*/{PARTITION_COLUMN}=([^/]*)/(?:[^/]*/)?[^/]*$"
 
 
 def schema_text(frame: DataFrame) -> str:
@@ -31,11 +33,28 @@ def schema_text(frame: DataFrame) -> str:
     return frame.schema.json()
 
 
+def write_no_rows(schema: T.StructType, folder: Path) -> None:
+    """A Parquet file without rows, and without a job of Spark's: who reads it finds the columns."""
+    import pyarrow as pa
+    from pyarrow import parquet
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    try:
+        columns = to_arrow_schema(schema, timezone="UTC").with_metadata(
+            {_SPARK_SCHEMA: schema.json()}
+        )
+        parquet.write_table(columns.empty_table(), folder / "part-00000.parquet")
+    except (PySparkException, pa.ArrowException):
+        # A type that Arrow does not know: without a file the partition has no rows either.
+        return
+
+
 def load_whole(session: SparkSession, kind: str, stored: StoredPartition) -> DataFrame:
     """Data that is not partitioned, with the schema that it was written with."""
     reader = session.read.format(kind)
     if kind in FILE_FORMATS:
-        reader = reader.schema(_schema(stored.schema))
+        reader = reader.schema(_schema(session, stored.schema))
     return reader.load(stored.place)
 
 
@@ -49,17 +68,41 @@ def load_divided(
     schema are read together.
     """
     if kind not in FILE_FORMATS:
-        frames = {key: session.read.format(kind).load(one.place) for key, one in partitions.items()}
-        return Divided.of_frames(frames)
+        return Divided.of_frames(_load_apart(session, kind, partitions))
     groups: dict[str, dict[str, str]] = {}
     for key, one in partitions.items():
         groups.setdefault(one.schema, {})[key] = one.place
     return Divided.of_kinds(
         [
-            Kind(frozenset(places), _load_alike(session, kind, root, _schema(text), places))
+            Kind(
+                frozenset(places), _load_alike(session, kind, root, _schema(session, text), places)
+            )
             for text, places in groups.items()
         ]
     )
+
+
+def _load_apart(
+    session: SparkSession, kind: str, partitions: Mapping[str, StoredPartition]
+) -> dict[str, DataFrame]:
+    """Those of the partitions that are there."""
+    found = {}
+    for key, one in partitions.items():
+        try:
+            frame = session.read.format(kind).load(one.place)
+            # Connect finds out here whether there is anything to read.
+            _ = frame.schema
+        except AnalysisException as error:
+            if not is_missing(error):
+                raise
+        else:
+            found[key] = frame
+    return found
+
+
+def is_missing(error: AnalysisException) -> bool:
+    """Whether Spark did not find a path."""
+    return error.getCondition() == "PATH_NOT_FOUND"
 
 
 def _load_alike(
@@ -73,7 +116,10 @@ def _load_alike(
     # also if there is no file yet that would tell Spark that the other one comes from folders.
     if taken or kind == "text":
         frame = reader.schema(schema).load(paths)
-        return frame.withColumn(HIDDEN_KEY, F.expr(partition_of(_NAME_IN_PATH, places)))
+        # Not by its name alone: the data may have a column that is called like this, too.
+        path = frame.metadataColumn("_metadata").getField("file_path")
+        named_rows = frame.withColumn(HIDDEN_KEY, F.regexp_extract(path, _NAME_IN_PATH, 1))
+        return named_rows.withColumn(HIDDEN_KEY, F.expr(partition_of(HIDDEN_KEY, places)))
     # As text: Spark would make the number 1 of the key 01.
     named = T.StructType([*schema.fields, T.StructField(PARTITION_COLUMN, T.StringType())])
     frame = reader.option("basePath", root).schema(named).load(paths)
@@ -81,5 +127,7 @@ def _load_alike(
     return frame.withColumn(HIDDEN_KEY, F.expr(key)).drop(PARTITION_COLUMN)
 
 
-def _schema(text: str) -> T.StructType:
-    return T.StructType.fromJson(json.loads(text))
+def _schema(session: SparkSession, text: str) -> T.StructType:
+    schema = T.StructType.fromJson(json.loads(text))
+    require_distinct(session, schema)
+    return schema

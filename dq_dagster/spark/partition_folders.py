@@ -9,12 +9,14 @@ two of them meet. Readers are lazy, so the old data stays a while for those that
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dq_dagster.spark.attempt_journal import AttemptJournal, is_older
 from dq_dagster.spark.file_lock import locked
@@ -33,12 +35,14 @@ _SETTLED = 600.0
 class StoredPartition:
     """One partition as it was when asked: where its files lie, and its schema as JSON.
 
-    Data that is not partitioned has no key.
+    Data that is not partitioned has no key. ``files`` is how many were written, where
+    that is known.
     """
 
     key: str | None
     place: str
     schema: str
+    files: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class FreshPartition:
     key: str | None
     folder: Path
     schema: str
+    # Whether each file in it is data, so that none of them may be missing later.
+    counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class PartitionFolders:
         return self.root / f"{PARTITION_COLUMN}={folder_name(key)}"
 
     def stored(self, keys: Iterable[str] | None = None) -> dict[str, StoredPartition]:
-        """The partitions that exist, among the keys or at all."""
+        """The partitions that exist with all their files, among the keys or at all."""
         if keys is None:
             folders = sorted(self.root.glob(f"{PARTITION_COLUMN}=*"))
         else:
@@ -116,7 +122,12 @@ class PartitionFolders:
         self._journal.note(attempt)
         partition.folder.rename(attempt)
         self._note_others(attempt)
-        record = {"key": partition.key, "attempt": attempt.name, "schema": partition.schema}
+        record = {
+            "key": partition.key,
+            "attempt": attempt.name,
+            "schema": partition.schema,
+            "files": _data_files(attempt) if partition.counted else None,
+        }
         waiting = _waiting(attempt)
         waiting.write_text(json.dumps(record), encoding="utf-8")
         waiting.replace(folder / _CURRENT)
@@ -172,16 +183,24 @@ def _stored(folder: Path) -> StoredPartition | None:
     if record is None:
         return None
     attempt = folder / str(record["attempt"])
-    found = StoredPartition(record["key"], str(attempt), str(record["schema"]))
-    return found if attempt.is_dir() else None
+    files = record.get("files")
+    if not attempt.is_dir() or (files is not None and _data_files(attempt) < files):
+        return None
+    return StoredPartition(record["key"], str(attempt), str(record["schema"]), files)
 
 
-def _record(folder: Path) -> Mapping[str, str | None] | None:
+def _data_files(attempt: Path) -> int:
+    """How many files Spark would read: those whose names do not hide them."""
+    with os.scandir(attempt) as entries:
+        return sum(not entry.name.startswith((".", "_")) for entry in entries)
+
+
+def _record(folder: Path) -> Mapping[str, Any] | None:
     try:
         text = (folder / _CURRENT).read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
-    record: Mapping[str, str | None] = json.loads(text)
+    record: Mapping[str, Any] = json.loads(text)
     return record
 
 

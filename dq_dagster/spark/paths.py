@@ -7,4 +7,9 @@ from pathlib import Path
 
 def absolute(path: str) -> str:
     """A local path from the root: Python and the JVM may have different working directories."""
-    return path if "://" in path else str(Path(path).absolute())
+    return path if is_remote(path) else str(Path(path).absolute())
+
+
+def is_remote(path: str) -> bool:
+    """Whether only Spark can reach it."""
+    return "://" in path

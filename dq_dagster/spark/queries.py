@@ -15,6 +15,7 @@ from dq_dagster.spark.ansi import beside_its_views, home_of
 from dq_dagster.spark.columns import ColumnRef, Table
 from dq_dagster.spark.failures import told
 from dq_dagster.spark.python_calls import States, filtered, one_by_one
+from dq_dagster.spark.session import is_case_sensitive
 from dq_dagster.spark.slicing import Parts
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def _only_row(metric: QueryMetric, data: DataFrame) -> Row:
     rows = beside_its_views(data)
     found = rows.sparkSession.sql(text, table=rows)
     names = found.columns
-    if len({name.lower() for name in names}) < len(names):
+    exact = is_case_sensitive(data.sparkSession)
+    if len({name if exact else name.lower() for name in names}) < len(names):
         raise Misfit.query_shape(metric.label, f"columns of one name among {', '.join(names)}")
     columns = [
         ColumnRef(name, f"c{n}", field.dataType)

@@ -119,6 +119,11 @@ def _stderr_to(log: IO[bytes]) -> Iterator[None]:
         os.close(before)
 
 
+def is_case_sensitive(session: SparkSession) -> bool:
+    """Whether the session takes ``a`` and ``A`` for two columns."""
+    return (session.conf.get("spark.sql.caseSensitive") or "false").lower() == "true"
+
+
 def session_zone(session: SparkSession) -> tzinfo:
     """The zone in which the session reads and shows instants."""
     name = session.conf.get("spark.sql.session.timeZone") or "UTC"

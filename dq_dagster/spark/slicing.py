@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
-from dq_dagster.errors import RuleFailure, TooManyParts
+from dq_dagster.errors import DeclarationError, RuleFailure, TooManyParts
 from dq_dagster.metrics.slices import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
-from dq_dagster.spark.columns import COMPARABLE, Table
+from dq_dagster.spark.columns import COMPARABLE, ColumnRef, Table
 from dq_dagster.spark.frames import HIDDEN_KEY
 from dq_dagster.spark.quoting import identifier, text
 from dq_dagster.sql.row_expression import columns_used
@@ -65,14 +67,46 @@ def partition_key(table: Table, partition_by: str) -> str:
     """The SQL of a row's partition key: a column, or an expression."""
     if partition_by == HIDDEN_KEY:
         return identifier(HIDDEN_KEY)
-    known = {name.lower() for name in table.schema.names}
-    if partition_by.lower() in known:
+    if table.has(partition_by):
         sql = table.column(partition_by).sql
     else:
         if columns_used(partition_by):
             table.require_ansi()
         sql = f"({partition_by})"
     return f"coalesce(CAST({sql} AS STRING), {text(NO_KEY)})"
+
+
+def require_possible(table: Table, partition_by: str, keys: Sequence[str]) -> None:
+    """Refuses keys that no value of the column has as its text, such as '2024-03-1' of a date."""
+    if not table.has(partition_by):
+        return
+    column = table.column(partition_by)
+    for key in keys:
+        written = key if key == NO_KEY else _written(column.kind, key)
+        if written != key:
+            raise DeclarationError.of(_no_key(column, key, written))
+
+
+def _written(kind: T.DataType, key: str) -> str | None:
+    """The text that a value of that type has, however it was written; None if it is no such."""
+    try:
+        if isinstance(kind, T.DateType) and not key.startswith(("+", "-")):
+            return datetime.strptime(key, "%Y-%m-%d").date().isoformat()  # noqa: DTZ007 (a date)
+        if isinstance(kind, T.IntegralType):
+            return str(int(key))
+    except ValueError:
+        return None
+    if isinstance(kind, T.BooleanType):
+        return key.lower() if key.lower() in {"true", "false"} else None
+    return key
+
+
+def _no_key(column: ColumnRef, key: str, written: str | None) -> str:
+    hint = "" if written is None else f" Did you mean '{written}'?"
+    return (
+        f"partitions names '{key}', which no row can belong to: the column '{column.name}' of "
+        f"partition_by is of type {column.type_name}.{hint}"
+    )
 
 
 def _group_key(table: Table, name: str) -> str:

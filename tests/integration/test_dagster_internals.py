@@ -1,9 +1,9 @@
 """The parts of Dagster that are not public still look as this library uses them."""
 
-from __future__ import annotations
-
+# No "from __future__ import annotations": Dagster reads the annotation of a check's context.
 import inspect
 
+import dagster as dg
 from dagster import AssetCheckEvaluation
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (  # noqa: TID251
     AssetCheckEvaluationTargetMaterializationData,
@@ -18,6 +18,10 @@ from dagster._core.definitions.op_definition import OpDefinition  # noqa: TID251
 from dagster._core.definitions.partitions.context import partition_loading_context  # noqa: TID251
 from dagster._core.event_api import PartitionKeyFilter  # noqa: TID251
 from dagster._core.events import DagsterEvent  # noqa: TID251
+from dagster._core.execution.context.metadata_logging import (  # noqa: TID251
+    AssetMetadataHandle,
+    OutputMetadataAccumulator,
+)
 from dagster._core.execution.context.op_execution_context import OpExecutionContext  # noqa: TID251 (what is watched)
 from dagster._core.execution.context.system import StepExecutionContext  # noqa: TID251
 from dagster._core.execution.plan.inputs import (  # noqa: TID251
@@ -33,6 +37,13 @@ from dagster._core.storage.event_log.base import EventLogStorage  # noqa: TID251
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable  # noqa: TID251
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage  # noqa: TID251
 from dagster._core.storage.mem_io_manager import InMemoryIOManager  # noqa: TID251
+from dagster._core.storage.tags import (  # noqa: TID251
+    ASSET_PARTITION_RANGE_END_TAG,
+    ASSET_PARTITION_RANGE_START_TAG,
+    PARTITION_NAME_TAG,
+)
+
+from dq_dagster.integration.dagster_internals import is_external
 
 
 def test_a_step_input_can_be_loaded_by_hand() -> None:
@@ -97,3 +108,36 @@ def test_evaluations_have_a_place_for_the_partition_and_its_materialization() ->
     assert PartitionKeyFilter(key=None).key is None
     assert callable(EventLogStorage.get_latest_storage_id_by_partition)
     assert callable(AssetLayer.get_op_output_name)
+
+
+def test_partitions_of_one_output_can_have_metadata_of_their_own() -> None:
+    known = OutputMetadataAccumulator.empty()
+    key = dg.AssetKey("orders")
+    added = known.with_additional_asset_metadata(key, "mon", {"path": "x"})
+    handle = AssetMetadataHandle(asset_key=key, partition_key="mon")
+    assert added.per_output_metadata == {handle: {"path": "x"}}
+    assert added.get_asset_metadata(key, "mon") == {"path": "x"}
+    assert "_metadata_accumulator" in inspect.getsource(StepExecutionContext.add_asset_metadata)
+
+
+def test_what_a_job_does_not_build_keeps_the_name_of_its_io_manager() -> None:
+    @dg.asset
+    def built() -> int:
+        return 1
+
+    found = {}
+    for definition in (built, dg.AssetSpec("built")):
+
+        @dg.asset_check(asset="built")
+        def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+            found[type(definition)] = is_external(context, dg.AssetKey("built"))  # noqa: B023 (runs at once)
+            return dg.AssetCheckResult(passed=True)
+
+        dg.materialize([definition, check], selection=dg.AssetSelection.all_asset_checks())
+    assert found == {dg.AssetsDefinition: False, dg.AssetSpec: True}
+
+
+def test_the_tags_that_name_partitions() -> None:
+    assert PARTITION_NAME_TAG == "dagster/partition"
+    assert ASSET_PARTITION_RANGE_START_TAG == "dagster/asset_partition_range_start"
+    assert ASSET_PARTITION_RANGE_END_TAG == "dagster/asset_partition_range_end"
