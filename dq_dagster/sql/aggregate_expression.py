@@ -59,9 +59,15 @@ def filter_refusals(text: str) -> tuple[Refusal, ...]:
     if others or _findings(text).refusals:
         return (*others, Refusal.aggregate_in_filter())
     # Nothing of this runs: it is shown to the author.
-    rows = _with_calls(text, lambda call: f"(select {call.text} from {{table}})")  # noqa: S608
+    rows = _with_calls(text, lambda call: f"(select {_shown(call)} from {{table}})")  # noqa: S608
     query = f"select count(*) from {{table}} where {rows}"  # noqa: S608
     return (Refusal.aggregate_in_filter(query),)
+
+
+def _shown(call: AggregateCall) -> str:
+    """As it was written, unless it gathers what can be counted."""
+    is_written = call.text.lower().startswith(call.function)
+    return call.text if is_written else call.sql(None)
 
 
 def _with_calls(text: str, written: Callable[[AggregateCall], str]) -> str:

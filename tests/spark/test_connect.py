@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import dq_dagster as dq
 from tests.spark.connect_session import RULES, TABLE, told
 
-REFUSED = "set spark.sql.ansi.enabled to true for the session."
+REFUSED = "set spark.sql.ansi.enabled to true for the session"
 #: Without ANSI these could get a wrong answer, and Connect has no other session for them.
 SQL_OF_USERS = {
     rule.name
@@ -29,7 +29,7 @@ def test_connect_and_classic_agree(spark: SparkSession) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     there = json.loads(done.stdout.splitlines()[-1])

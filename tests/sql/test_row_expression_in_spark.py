@@ -89,7 +89,7 @@ def test_a_keyword_as_a_column_is_taken_or_told_to_be_quoted(parser: SparkParser
     )
     texts = [place.format(word) for word in parser.keywords() for place in places]
     refused = {text: found[0].reason for text in texts if (found := refusals(text))}
-    unaided = {text for text, reason in refused.items() if "in backquotes" not in reason}
+    unaided = {text for text, reason in refused.items() if "backquotes" not in reason}
     # No backquotes help the names of users; and a text that ends in NOT may go on.
     endings = {"not not", "a and not", "abs(not) > 1"}
     assert {text for text in unaided if "_user" not in text} <= endings
