@@ -18,7 +18,7 @@ import pytest
 import dq_dagster as dq
 from docs.catalogue.examples import evaluated
 from docs.catalogue.template import Misplaced, families
-from dq_dagster.integration import asked, declared_schema, metadata
+from dq_dagster.integration import asked, declared_schema, metadata, record_codec
 from dq_dagster.rules.catalogue import RULE_TYPES
 from dq_dagster.rules.column_rule import ColumnRule
 
@@ -109,7 +109,7 @@ def test_yaml_loads(page: Path, tmp_path: Path) -> None:
 
 def as_rule_set(text: str) -> str:
     """Examples of one rule are shown without the lines around it."""
-    return text if text.startswith("asset:") else f"asset: orders\nrules:\n{text}"
+    return text if re.search("^asset:", text, re.MULTILINE) else f"asset: orders\nrules:\n{text}"
 
 
 def documented_fields(text: str) -> set[str]:
@@ -158,7 +158,7 @@ def test_all_metadata_keys_are_listed() -> None:
     listed = set(re.findall(r"`(dq/\w+)`", page))
     known = {
         value
-        for module in (metadata, declared_schema, asked)
+        for module in (metadata, record_codec, declared_schema, asked)
         for value in vars(module).values()
         if isinstance(value, str) and re.fullmatch(r"dq/\w+", value)
     }
