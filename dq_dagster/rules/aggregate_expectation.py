@@ -50,8 +50,9 @@ class AggregateExpectation(Rule):
         return (self._answer, *self._parts.values(), self._rows)
 
     def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
-        # The answer is what the verdict says.
-        return (*self._parts.values(), self._rows)
+        # The answer is what the verdict says, and a text may be one of a row.
+        parts = [m for m in self._parts.values() if not isinstance(evidence.values.get(m), str)]
+        return (*parts, self._rows)
 
     def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
         return dict.fromkeys(metric.key for metric in self._parts.values())
