@@ -54,14 +54,16 @@ def filter_refusals(text: str) -> tuple[Refusal, ...]:
     if all(refusal.fits != "agg_dq" for refusal in found):
         return found
     others = tuple(refusal for refusal in found if refusal.fits != "agg_dq")
+    calls = _findings(text).calls
+    first = calls[0].text if calls else text
     if not aggregate_refusals(text):
-        return (Refusal.condition_in_filter(text),)
+        return (Refusal.condition_in_filter(first, text),)
     if others or _findings(text).refusals:
-        return (*others, Refusal.aggregate_in_filter())
+        return (*others, Refusal.aggregate_in_filter(first))
     # Nothing of this runs: it is shown to the author.
     rows = _with_calls(text, lambda call: f"(select {_shown(call)} from {{table}})")  # noqa: S608
     query = f"select count(*) from {{table}} where {rows}"  # noqa: S608
-    return (Refusal.aggregate_in_filter(query),)
+    return (Refusal.aggregate_in_filter(first, query),)
 
 
 def _shown(call: AggregateCall) -> str:

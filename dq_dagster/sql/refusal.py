@@ -143,22 +143,23 @@ class Refusal:
         )
 
     @classmethod
-    def condition_in_filter(cls, text: str) -> Refusal:
+    def condition_in_filter(cls, fragment: str, text: str) -> Refusal:
         rule = f"{{type: agg_dq, expectation: {_yaml(text)}}}"
         return cls(
-            "A row filter sees one row at a time, and this is a condition on aggregates over many "
-            f"rows: put it into a rule of its own, {_or_short(rule, 'of type agg_dq')}.",
+            f"{shown(fragment)} is an aggregate over many rows, while a row filter sees one row at "
+            "a time: put the condition into a rule of its own, "
+            f"{_or_short(rule, 'of type agg_dq')}.",
             fits="agg_dq",
         )
 
     @classmethod
-    def aggregate_in_filter(cls, query: str = "") -> Refusal:
+    def aggregate_in_filter(cls, fragment: str, query: str = "") -> Refusal:
         rule = f"{{type: metric_in_range, max: 0, metric: {{query: {_yaml(query)}}}}}"
         such = _or_short(rule, "the metric of a rule of type metric_in_range")
         instead = f", or count such rows with a query, {such}" if query else ""
         return cls(
-            "A row filter sees one row at a time, and cannot hold an aggregate over many rows: "
-            f"write the number itself{instead}.",
+            f"{shown(fragment)} is an aggregate over many rows, while a row filter sees one row at "
+            f"a time: write the number itself{instead}.",
         )
 
     @classmethod

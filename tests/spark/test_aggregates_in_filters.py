@@ -43,7 +43,7 @@ def complaint(where: str, **fields: Any) -> str:
 @pytest.mark.parametrize("where", FILTERS)
 def test_the_remedy_is_taken_and_works(table: DataFrame, where: str) -> None:
     told = complaint(where)
-    assert "field 'where': a row filter sees one row at a time, and " in told
+    assert "is an aggregate over many rows, while a row filter sees one row at a time: " in told
     remedy = re.search(r"\{type: .*\}", told)
     assert remedy is not None
     (outcome,) = dq.evaluate(table, [yaml.safe_load(remedy[0])])
