@@ -24,7 +24,7 @@ RULES: list[dq.Rule] = [
     dq.ColumnStddevInRange(columns="id", max=3),
     dq.ColumnMaxInRange(columns=["x", "day", "ts"], max="2024-01-31"),
     dq.ColumnValuesMatch(columns="name", pattern="[a-z]+"),
-    dq.ColumnValuesMatch(name="bad pattern", columns="name", pattern="["),
+    dq.ColumnValuesMatch(name="bad pattern", columns="name", pattern=r"\p{IsNonsense}"),
     dq.ColumnValuesInSet(columns="name", values=["ann", "it's"]),
     dq.ColumnValidMeaning(name="json", columns="name", meaning="json_object"),
     dq.ColumnValidMeaning(name="iban", columns="name", meaning="iban", empty_is_valid=True),
