@@ -355,7 +355,17 @@ class Odd(dq.RecordCountTypical):
         {"typical": {}},
         {"columns": {"a": {"status": dq.Status.OK, "message": "m", "observed": object()}}},
     ],
-    ids=str,
+    ids=[
+        "no columns",
+        "columns are none",
+        "a huge message",
+        "no dimensions",
+        "no groups",
+        "groups are no dict",
+        "no schema",
+        "nothing typical",
+        "an odd observed value",
+    ],
 )
 def test_numbers_are_recorded_whatever_the_tables_look_like(
     spark: SparkSession, details: Mapping[str, Any]
