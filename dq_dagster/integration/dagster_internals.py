@@ -198,6 +198,15 @@ class _WatchedOp(OpDefinition):
         self.watcher.loaded_beside(_defined(asset_layer.asset_graph))
         return super().get_inputs_must_be_resolved_top_level(asset_layer, handle)
 
+    def has_input(self, name: str) -> bool:
+        """Dagster asks for inputs that it knows of a step of that name: if not of this, of another.
+
+        Which of the two it holds for the step, and asks first, is a matter of chance.
+        """
+        if not super().has_input(name):
+            raise self.watcher.doubled()
+        return True
+
     def __eq__(self, other: object) -> bool:
         if self is not other and isinstance(other, _WatchedOp) and other.name == self.name:
             raise self.watcher.doubled()

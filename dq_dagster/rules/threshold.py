@@ -132,7 +132,15 @@ def _no_share(bound: Any) -> str:
 
 def _from_number(threshold: Any) -> Any:
     """``0.01`` stands for a share of bad rows that is tolerated, ``3`` for a number of them."""
-    return {"max": threshold} if _is_number(threshold) else threshold
+    if not _is_number(threshold):
+        return threshold
+    if threshold == 1 and not isinstance(threshold, int):
+        # More likely meant as the share of good rows, or as one row: nothing could ever fail.
+        raise ValueError(
+            f"{threshold} has a decimal point, so it is a share, and would tolerate everything: "
+            "write 1 for a number of rows, or 'all' if no exception is"
+        )
+    return {"max": threshold}
 
 
 def _from_clear_number(threshold: Any) -> Any:

@@ -242,6 +242,24 @@ def test_two_builds_for_one_asset_are_explained() -> None:
         assert problems(caught) == [told]
 
 
+@pytest.mark.parametrize("name", "abcdefgh")
+def test_two_calls_for_one_asset_that_look_at_different_assets(name: str) -> None:
+    # The order in which Dagster meets the two depends on the hashes of their names.
+    @dg.asset
+    def customers() -> None: ...
+
+    looking = dq.ColumnValuesInReference(
+        name=name, columns="a", reference={"asset": "customers"}, reference_columns="a"
+    )
+    checks = [
+        *dq.build_asset_checks(rules_of(clean_sales, looking)),
+        *dq.build_asset_checks(rules_of(clean_sales, dq.ColumnUnique(columns="a"))),
+    ]
+    defs = dg.Definitions(assets=[clean_sales, customers], asset_checks=checks)
+    with pytest.raises(dq.DeclarationError, match="its checks were built twice"):
+        dg.Definitions.validate_loadable(defs)
+
+
 # --- what is given by mistake -------------------------------------------------------------------
 
 

@@ -105,6 +105,14 @@ def test_what_no_threshold_is(kind: str) -> None:
         assert why in problem.message, written
 
 
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("written", [1.0, Decimal("1.00")])
+def test_a_share_that_tolerates_everything_is_no_short_form(kind: str, written: Any) -> None:
+    with pytest.raises(dq.DeclarationError, match=r"would tolerate (everything|that share)"):
+        declared(kind, written)
+    assert declared(kind, 1) == dq.AtMost(type="count", max=1)
+
+
 @pytest.mark.parametrize("kind", ["column_unique", "unique_key", "column_empty"])
 def test_a_large_share_of_exceptions_is_asked_about(kind: str) -> None:
     with pytest.raises(dq.DeclarationError, match=r"write \{min: 0.95\} if so many must be right"):
