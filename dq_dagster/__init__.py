@@ -190,10 +190,16 @@ __all__ = sorted(_MODULES)  # noqa: PLE0605 (a list of the names above)
 def __getattr__(name: str) -> Any:
     module = _MODULES.get(name)
     if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{_nearest(name)}")
     value = getattr(import_module(module), name)
     globals()[name] = value
     return value
+
+
+def _nearest(name: str) -> str:
+    from dq_dagster.errors.base import did_you_mean
+
+    return did_you_mean(name, __all__)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dq_dagster.errors import DeclarationError
+from dq_dagster.errors import DeclarationError, RuleFailure
 from dq_dagster.evaluation.breakdown import Breakdown, breakdown, groups_in, tables
 from dq_dagster.evaluation.given_history import Given, history_of
 from dq_dagster.evaluation.history import History
@@ -19,6 +19,7 @@ from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.reuse import Reuse
 from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.status import Status
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.slices import WHOLE, Cut, Slice
 from dq_dagster.plan import Plan, make_plan
@@ -190,7 +191,9 @@ def _outcomes(
         past.note(judged_parts[part])
     if rule.dimensions:
         shown = tables(rule, found, by_group, lambda listed: _rests(rule, listed, dataset))
-        return [_with_groups(judged_parts[part], shown[part]) for part in parts]
+        return [
+            _with_groups(judged_parts[part], shown[part], found.of(part).problems) for part in parts
+        ]
     return [judged_parts[part] for part in parts]
 
 
@@ -210,8 +213,21 @@ def _outcome(
     return replace(outcome, group_metrics=by_group.metrics, group_statuses=by_group.statuses)
 
 
-def _with_groups(outcome: Outcome, shown: Mapping[str, Any]) -> Outcome:
-    return replace(outcome, details={**outcome.details, "dimensions": shown})
+def _with_groups(
+    outcome: Outcome, shown: Mapping[str, Any], problems: Mapping[str, RuleFailure]
+) -> Outcome:
+    """The outcome with its groups; a dimension that cannot be is an Error, as any such column."""
+    outcome = replace(outcome, details={**outcome.details, "dimensions": shown})
+    wrong = [str(problems[name]) for name in outcome.rule.dimensions if name in problems]
+    if not wrong or outcome.status is Status.ERROR:
+        return outcome
+    return replace(
+        outcome,
+        status=Status.ERROR,
+        message=f"{outcome.message} But it cannot be broken down: {' '.join(wrong)}",
+        # What was measured is none the worse for it.
+        statuses={**dict.fromkeys(outcome.metrics, outcome.judged), **outcome.statuses},
+    )
 
 
 def _rests(rule: Rule, groups: Sequence[Slice], dataset: Dataset) -> dict[Slice, Evidence]:

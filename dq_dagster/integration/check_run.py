@@ -33,6 +33,7 @@ from dq_dagster.integration.recorded_states import RecordedStates
 from dq_dagster.integration.records import latest_metadata, recorded_values
 from dq_dagster.integration.results import Recording, events_of
 from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.wording import plural
 from dq_dagster.plan import make_plan
 from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import RuleSet
@@ -171,7 +172,7 @@ class CheckRun:
     def _evaluated(self, portion: Portion) -> list[Outcome]:
         rule_set = self.asked.rule_set.model_copy(update={"rules": portion.rules})
         plan = make_plan(rule_set.enabled_rules, partitioned=portion.partition_by is not None)
-        parts = f" ({len(portion.partitions)} partitions)" if portion.partitions else ""
+        parts = f" ({plural(len(portion.partitions), 'partition')})" if portion.partitions else ""
         self.context.log.info("%s: %s%s", self.name, plan.headline(), parts)
         outcomes = evaluate(
             portion.data,

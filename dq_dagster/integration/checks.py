@@ -2,6 +2,7 @@
 
 # No "from __future__ import annotations": Dagster reads the annotation of a step's context.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import dagster as dg
@@ -22,7 +23,7 @@ AnyAsset = dg.AssetsDefinition | dg.AssetSpec | dg.SourceAsset | dg.AssetKey | s
 
 
 def build_asset_checks(
-    rule_sets: RuleSet | Iterable[RuleSet], *, assets: Iterable[AnyAsset] = ()
+    rule_sets: RuleSet | Iterable[RuleSet], *, assets: AnyAsset | Iterable[AnyAsset] = ()
 ) -> list[dg.AssetChecksDefinition]:
     """Dagster checks for rule sets: each enabled rule becomes one, each asset one step.
 
@@ -46,7 +47,7 @@ def _rule_sets(given: Any) -> list[RuleSet]:
     """What was given, as a list; raises DeclarationError that says what to give instead."""
     if isinstance(given, RuleSet):
         return [given]
-    if isinstance(given, str):
+    if isinstance(given, str | PurePath):
         raise DeclarationError.of(
             f"rule sets are needed, not '{given}': read those of a file or folder by "
             f"dq.build_asset_checks(dq.load_rules('{given}'))."
@@ -69,6 +70,8 @@ def _described(given: Any) -> str:
 
 
 def _listed(assets: Any) -> list[Any]:
+    if isinstance(assets, dg.AssetsDefinition | dg.AssetSpec | dg.SourceAsset | dg.AssetKey):
+        return [assets]
     if isinstance(assets, str) or not isinstance(assets, Iterable):
         raise DeclarationError.of(f"assets= takes a list of assets, not {assets!r}.")
     return list(assets)
@@ -121,5 +124,6 @@ def _checks_of(rule_set: RuleSet, assets: Sequence[Any]) -> dg.AssetChecksDefini
         yield from with_progress(list(run.events()), run.name, context.log)
         run.require_partitions()
 
-    watch(checks, LoadedChecks(rule_set, partitions_def))
+    given = frozenset(key for asset in assets for key in keys_of(asset))
+    watch(checks, LoadedChecks(rule_set, partitions_def, given))
     return checks

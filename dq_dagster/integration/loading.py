@@ -30,10 +30,12 @@ class LoadedChecks:
 
     rule_set: RuleSet
     partitions_def: dg.PartitionsDefinition[Any] | None
+    # The assets that were given along: they exist, also where a job or a test takes only some.
+    given: frozenset[dg.AssetKey] = frozenset()
 
     def loaded_beside(self, known: Collection[dg.AssetKey]) -> None:
         """Warns of assets that do not exist; Dagster would make them up without a word."""
-        for problem in self.unknown_assets(known):
+        for problem in self.unknown_assets({*known, *self.given}):
             warnings.warn(str(problem), UnknownAssetWarning, stacklevel=2)
 
     def doubled(self) -> DeclarationError:

@@ -120,6 +120,9 @@ def parse_rule(data: Rule | Mapping[str, Any]) -> Rule:
     """A rule from its declaration as data; raises DeclarationError with every problem in it."""
     if isinstance(data, Rule):
         return data
+    if isinstance(data, type) and issubclass(data, Rule):
+        name = data.__name__
+        raise DeclarationError.of(f"{name} is a class: write dq.{name}(...) with its fields.")
     if not isinstance(data, Mapping):
         raise DeclarationError.of(f"a rule is fields such as 'type: row_dq', not {data!r}.")
     kind = data.get("type")

@@ -14,7 +14,7 @@ from dq_dagster.rules.fields import QualityDimension
 from dq_dagster.rules.threshold import (
     ALL,
     AtMost,
-    LimitThreshold,
+    EitherThreshold,
     RequirementThreshold,
     leniency,
     on_bad_rows,
@@ -49,7 +49,7 @@ class ColumnNotEmpty(_EmptinessRule):
     """
 
     type: Literal["column_not_empty"] = "column_not_empty"
-    threshold: LimitThreshold = ALL
+    threshold: EitherThreshold = ALL
     """How many values may be empty: a share such as ``0.01``, a number such as ``3``, or bounds;
     ``all``: every value must be there."""
 

@@ -11,7 +11,7 @@ from dq_dagster.metrics.conditions import RowBreaks
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.rules.fields import RowSql
 from dq_dagster.rules.rule import Rule
-from dq_dagster.rules.threshold import ALL, LimitThreshold, leniency, on_bad_rows
+from dq_dagster.rules.threshold import ALL, EitherThreshold, leniency, on_bad_rows
 
 
 class RowExpectation(Rule):
@@ -33,7 +33,7 @@ class RowExpectation(Rule):
     """The predicate: no aggregates, no subqueries, no window functions."""
     null_is: Literal["fail", "pass"] = "fail"
     """What an unknown answer (NULL) means for a row."""
-    threshold: LimitThreshold = ALL
+    threshold: EitherThreshold = ALL
     """The failing rows tolerated: a share such as 0.01, a number such as 3, or bounds."""
 
     named_after: ClassVar[tuple[str, ...]] = ("expectation",)

@@ -75,7 +75,9 @@ class Rule(BaseModel):
     # Hidden from type checkers, so that they see the fields as arguments.
     if not TYPE_CHECKING:
 
-        def __init__(self, **data: Any) -> None:
+        def __init__(self, *unnamed: Any, **data: Any) -> None:
+            if unnamed:
+                raise DeclarationError.of(_unnamed(type(self)))
             try:
                 super().__init__(**data)
             except ValidationError as error:
@@ -191,3 +193,8 @@ def _words(value: Any) -> tuple[str, ...]:
 
 def _lower_first(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
+
+
+def _unnamed(rule: type[Rule]) -> str:
+    first = "columns" if "columns" in rule.model_fields else "name"
+    return f"the fields of {rule.__name__} are given by name, such as {first}=..."

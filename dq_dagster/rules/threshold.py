@@ -162,11 +162,6 @@ def _form(value: Any) -> str:
     return ALL
 
 
-def _limit_form(value: Any) -> str:
-    form = _form(value)
-    return "AtMost" if form == "AtLeast" and isinstance(value, Mapping) else form
-
-
 def _requirement_form(value: Any) -> str:
     """Where good rows are required by default, only bounds on bad ones mean these."""
     if isinstance(value, Mapping):
@@ -179,9 +174,6 @@ _AtMost: TypeAlias = Annotated[AtMost, Tag("AtMost")]
 _AtLeast: TypeAlias = Annotated[AtLeast, Tag("AtLeast")]
 # Never met after validation: a number becomes a limit before.
 _Number: TypeAlias = Annotated[float, Tag(_NUMBER)]
-LimitThreshold: TypeAlias = Annotated[
-    _All | _AtMost | _Number, Discriminator(_limit_form), BeforeValidator(_from_number)
-]
 RequirementThreshold: TypeAlias = Annotated[
     _All | _AtMost | _AtLeast | _Number,
     Discriminator(_requirement_form),

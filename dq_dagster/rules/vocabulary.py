@@ -46,7 +46,9 @@ class Vocabulary:
 
     def unknown(self, name: str) -> str:
         """What to say about a name that stands for no meaning."""
-        known = [*self.declared, *DEFINITIONS]
+        # A name of one's own that only differs in case from a built-in one is refused elsewhere.
+        own = [one for one in self.declared if one.lower() not in DEFINITIONS]
+        known = [*own, *DEFINITIONS]
         every = f" Known meanings: {', '.join(known)}."
         hint = did_you_mean(name, [*known, FROM_SCHEMA])
         return f"unknown meaning '{name}'.{hint or every}"

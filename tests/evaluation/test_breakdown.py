@@ -30,6 +30,22 @@ Shown = dict[str, Any]
 TOO_MANY = "There are too many groups by 'customer' to report on; take something coarser."
 
 
+def test_a_dimension_that_is_not_in_the_table_is_an_error(spark: SparkSession) -> None:
+    frame = spark.createDataFrame([("n", 1), ("s", 2)], "region string, amount int")
+    [outcome] = dq.evaluate(
+        frame,
+        [dq.ColumnSumInRange(columns="amount", max=10, dimensions=("regoin", "region"))],
+    )
+    assert outcome.status is dq.Status.ERROR
+    assert outcome.message == (
+        "The sum of 'amount' is 3, as expected (at most 10). But it cannot be broken down: "
+        "Column 'regoin' is not in the table. Did you mean 'region'?"
+    )
+    # What was measured counts, and other dimensions have their groups.
+    assert {outcome.judged_of(key) for key in outcome.metrics} == {dq.Status.OK}
+    assert len(outcome.details["dimensions"]["region"]) == 2
+
+
 @pytest.fixture
 def customers(spark: SparkSession) -> DataFrame:
     """One customer more than is reported on, in five regions and on two days."""

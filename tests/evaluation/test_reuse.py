@@ -253,7 +253,7 @@ def test_judged_partitions_share_the_look_with_the_whole(shelf: Shelf, count_job
     # The partition is read for its own sake; the whole is as recorded.
     assert shelf.asked == [("p1",)]
     told = [(o.rule.name, o.partition, o.observed) for o in found[0]]
-    assert told == [("rows", "p1", 2), ("rows", None, 8), ("sum", "p1", 1.3), ("unique", "p1", 0)]
+    assert told == [("rows", "p1", 2), ("rows", None, 8), ("sum", "p1", 1.3), ("unique", "p1", 2)]
     assert found[0]["rows"].details["reused"] == {"partitions": 4, "of": 4}
     assert "reused" not in found[0]["rows", "p1"].details
     states = found[0]["rows", "p1"].states

@@ -187,7 +187,7 @@ def test_every_check_gets_a_result_when_the_data_can_not_be_read(spark: SparkSes
     [
         (None, "A Spark or pandas DataFrame is needed, not builtins.NoneType."),
         ([1, 2], "A Spark or pandas DataFrame is needed, not builtins.list."),
-        ({}, "There is no partition to read: none has been materialized yet."),
+        ({}, "Asset 'orders' is materialized in Dagster, but its IO manager has stored nothing"),
     ],
 )
 def test_a_value_that_is_no_table_is_told(value: Any, message: str) -> None:

@@ -76,8 +76,20 @@ def test_a_definition_is_known_by_itself() -> None:
     assert dq.build_asset_checks(rules_of(dg.AssetSpec("elsewhere")), assets=[clean_sales])
 
 
+def test_a_single_asset_needs_no_list() -> None:
+    assert dq.build_asset_checks(rules_of("clean_sales"), assets=clean_sales)
+    with pytest.raises(dq.DeclarationError, match="Did you mean 'clean_sales'"):
+        dq.build_asset_checks(rules_of("clean_salse"), assets=clean_sales)
+
+
+def test_assets_given_along_are_known_where_a_run_takes_only_some() -> None:
+    checks = dq.build_asset_checks(rules_of("clean_sales"), assets=[clean_sales])
+    # Without a warning, which the tests take for an error.
+    dg.Definitions(asset_checks=checks).resolve_all_job_defs()
+
+
 def test_what_is_no_list_of_assets_is_told() -> None:
-    for assets in ("clean_sales", clean_sales, [7]):
+    for assets in ("clean_sales", 7, [7]):
         given: Any = assets
         with pytest.raises(dq.DeclarationError, match=r"takes a list of assets|is not an asset"):
             dq.build_asset_checks(rules_of("clean_sales"), assets=given)

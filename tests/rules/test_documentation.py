@@ -13,7 +13,7 @@ from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.column_rule import RuleWithColumns
 from dq_dagster.rules.documentation import Documentation, FieldNote, own_fields
 from dq_dagster.rules.fields import ColumnNames
-from dq_dagster.rules.threshold import ALL, LimitThreshold
+from dq_dagster.rules.threshold import ALL, EitherThreshold
 
 
 class Place(BaseModel):
@@ -72,7 +72,7 @@ class Delivered(Answered):
     """Where it stopped."""
     notes: Mapping[str, str] = {}
     """What was noted."""
-    late: LimitThreshold = ALL
+    late: EitherThreshold = ALL
     """How many may be late."""
     place: Place
     """Where it must come to."""

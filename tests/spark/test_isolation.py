@@ -27,7 +27,7 @@ RAISING: dict[str, tuple[Rule, str]] = {
     "index": (sql("a[5] > 0"), "INVALID_ARRAY_INDEX"),
     "overflow": (sql("l + 1 > 0"), "ARITHMETIC_OVERFLOW"),
     "pattern": (
-        {"type": "column_values_match", "columns": "s", "pattern": "a{2,1}"},
+        {"type": "column_values_match", "columns": "s", "pattern": r"\p{IsNonsense}"},
         "not a regular expression",
     ),
     # Spark does not say where this one comes from.
