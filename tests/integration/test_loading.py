@@ -249,7 +249,7 @@ def test_two_calls_for_one_asset_that_look_at_different_assets(name: str) -> Non
     def customers() -> None: ...
 
     looking = dq.ColumnValuesInReference(
-        name=name, columns="a", reference={"asset": "customers"}, reference_columns="a"
+        name=name, columns="a", reference=dq.Reference(asset="customers"), reference_columns="a"
     )
     checks = [
         *dq.build_asset_checks(rules_of(clean_sales, looking)),
