@@ -80,8 +80,6 @@ def evaluate(
     rule_set = _rule_set(rules)
     if partitions is not None and partition_by is None:
         raise DeclarationError.of("partitions need partition_by: what makes a row's partition.")
-    if isinstance(partitions, str):
-        raise DeclarationError.of("partitions is a list of keys: put the key between [ and ].")
     if reuse is not None and partition_by is None:
         raise DeclarationError.of("reuse needs partition_by: what makes a row's partition.")
     _require_keys(partitions)
@@ -141,7 +139,7 @@ def _rule_set(rules: Any) -> RuleSet:
 def _require_keys(partitions: Sequence[str] | None) -> None:
     if isinstance(partitions, str):
         # As a sequence it would fall into its letters, each of which is no partition.
-        raise DeclarationError.of("partitions must be a list of keys: put the key between [ and ].")
+        raise DeclarationError.of("partitions is a list of keys: put the key between [ and ].")
     for key in partitions or ():
         if not isinstance(key, str):
             raise DeclarationError.of(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.integration.asset_partitions import declared_partitions
 from dq_dagster.integration.dagster_internals import defined_assets, watcher_of
 from dq_dagster.integration.other_assets import asset_key
+from dq_dagster.rules.rule import Rule
 from dq_dagster.ruleset import Origin, RuleSet
 
 
@@ -34,14 +35,22 @@ class LoadedChecks:
     given: frozenset[dg.AssetKey] = frozenset()
 
     def loaded_beside(self, known: Collection[dg.AssetKey]) -> None:
-        """Warns of assets that do not exist; Dagster would make them up without a word."""
-        for problem in self.unknown_assets({*known, *self.given}):
+        """Warns of assets that do not exist; Dagster would make them up without a word.
+
+        A job has the assets that its steps depend on, but not those that a rule only names:
+        whether these exist is known where the whole code location is.
+        """
+        for problem in self.unknown_assets({*known, *self.given}, lambda rule: rule.other_assets):
             warnings.warn(str(problem), UnknownAssetWarning, stacklevel=2)
 
     def doubled(self) -> DeclarationError:
         return DeclarationError([Problem.built_twice(self.rule_set.asset_name)])
 
-    def unknown_assets(self, known: Collection[dg.AssetKey]) -> list[Problem]:
+    def unknown_assets(
+        self,
+        known: Collection[dg.AssetKey],
+        asked_of: Callable[[Rule], Iterable[str]] = lambda rule: rule.named_assets,
+    ) -> list[Problem]:
         names = [key.to_user_string() for key in known]
         own = dg.AssetKey(self.rule_set.asset_path)
         # A definition is there on purpose, wherever its asset comes from.
@@ -57,7 +66,7 @@ class LoadedChecks:
                 place=_written(self.rule_set.origin.of(rule)),
             )
             for rule in self.rule_set.enabled_rules
-            for other in rule.named_assets
+            for other in asked_of(rule)
             if (key := asset_key(other)) != own and key not in known
         ]
 

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 import dagster as dg
+from dagster import AssetCheckEvaluation
 
 from dq_dagster.errors import Misfit, Unmeasurable
 from dq_dagster.integration.dagster_internals import (
@@ -159,16 +160,31 @@ def _newest(
             most=_MOST_EVALUATIONS,
             only=Of(partition),
         )
-        for moment, evaluation in chain.from_iterable(pages):
-            entries = {name: entry.value for name, entry in evaluation.metadata.items()}
-            for name, value in metrics_in(entries).items():
-                if name not in found or _counts_more((moment, value), found[name]):
-                    found[name] = (moment, value)
+        for name, one in _newest_of_check(chain.from_iterable(pages)).items():
+            if name not in found or _counts_more(one, found[name]):
+                found[name] = one
     return {name: _value(name, value) for name, (_, value) in found.items()}
 
 
+def _newest_of_check(
+    evaluations: Iterable[tuple[float, AssetCheckEvaluation]],
+) -> dict[str, tuple[float, Any]]:
+    """The last word of one check on each metric; that there is a value, but not on record, is one.
+
+    What could not be measured says nothing: then it is the word before.
+    """
+    found: dict[str, tuple[float, Any]] = {}
+    for moment, evaluation in evaluations:
+        entries = {name: entry.value for name, entry in evaluation.metadata.items()}
+        for name, value in metrics_in(entries).items():
+            _, known = found.get(name, (0.0, NoValue.ABSENT))
+            if known is NoValue.ABSENT and (name not in found or value is not NoValue.ABSENT):
+                found[name] = (moment, value)
+    return found
+
+
 def _counts_more(one: tuple[float, Any], other: tuple[float, Any]) -> bool:
-    """Whether it is the newer one; what is on record without a value gives way to one."""
+    """Of two checks: whether it is the newer one; what is without a value gives way to one."""
     absent = [isinstance(value, NoValue) for _, value in (one, other)]
     return one[0] > other[0] if absent[0] == absent[1] else absent[1]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
@@ -12,6 +13,7 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import DeclarationError, RuleFailure, TooManyParts
 from dq_dagster.metrics.slices import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
+from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark.columns import COMPARABLE, ColumnRef, Table
 from dq_dagster.spark.frames import HIDDEN_KEY
 from dq_dagster.spark.quoting import identifier, text
@@ -92,13 +94,31 @@ def _written(kind: T.DataType, key: str) -> str | None:
     try:
         if isinstance(kind, T.DateType) and not key.startswith(("+", "-")):
             return datetime.strptime(key, "%Y-%m-%d").date().isoformat()  # noqa: DTZ007 (a date)
+        if isinstance(kind, T.TimestampType | T.TimestampNTZType) and key[:1] not in {"+", "-"}:
+            return _time_text(datetime.fromisoformat(key))
         if isinstance(kind, T.IntegralType):
             return str(int(key))
-    except ValueError:
+        if isinstance(kind, T.DecimalType) and "e" not in key.lower():
+            return _decimal_text(Decimal(key), kind.scale)
+    except (ValueError, InvalidOperation):
         return None
     if isinstance(kind, T.BooleanType):
         return key.lower() if key.lower() in {"true", "false"} else None
     return key
+
+
+def _time_text(moment: datetime) -> str | None:
+    """As Spark writes it: without a zone, and without zeros at the end of a fraction."""
+    if moment.tzinfo is not None:
+        return None
+    written = moment.isoformat(" ")
+    return written.rstrip("0") if moment.microsecond else written
+
+
+def _decimal_text(value: Decimal, scale: int) -> str | None:
+    """As Spark writes it: with all digits of the scale."""
+    written = value.quantize(Decimal(1).scaleb(-scale), context=EXACT)
+    return f"{written:f}" if written == value else None
 
 
 def _no_key(column: ColumnRef, key: str, written: str | None) -> str:

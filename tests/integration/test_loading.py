@@ -168,6 +168,17 @@ def test_what_exists_is_not_warned_of() -> None:
         assert dg.materialize_to_memory([clean_sales, checks[0]]).success
 
 
+def test_a_job_without_an_asset_that_is_only_named_does_not_deny_it() -> None:
+    source = dq.MetricSource(metadata="rows", asset="raw_orders")
+    checks = dq.build_asset_checks(rules_of(clean_sales, dq.MetricInRange(metric=source, min=1)))
+    some = dg.define_asset_job("some", selection=[clean_sales])
+    defs = dg.Definitions(assets=[clean_sales, raw_orders], asset_checks=checks, jobs=[some])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dq.UnknownAssetWarning)
+        dg.Definitions.validate_loadable(defs)
+        assert dq.validate(defs) is defs
+
+
 def test_checks_of_others_are_looked_at_too() -> None:
     @dg.asset_check(asset="clean_salse")
     def mine() -> dg.AssetCheckResult:
@@ -261,7 +272,7 @@ def test_two_calls_for_one_asset_that_look_at_different_assets(name: str) -> Non
     def customers() -> None: ...
 
     looking = dq.ColumnValuesInReference(
-        name=name, columns="a", reference={"asset": "customers"}, reference_columns="a"
+        name=name, columns="a", reference=dq.Reference(asset="customers"), reference_columns="a"
     )
     checks = [
         *dq.build_asset_checks(rules_of(clean_sales, looking)),

@@ -330,6 +330,23 @@ def test_texts_of_rows_stay_out_of_the_record_and_that_is_said(spark: SparkSessi
     )
 
 
+def test_a_text_that_is_kept_off_the_record_hides_older_values(spark: SparkSession) -> None:
+    rules: list[dq.Rule] = [
+        dq.ColumnMaxTypical(name="typical", columns="x", blocking=False),
+        dq.ColumnMaxInRange(name="now", columns="x", max=9, blocking=False),
+        dq.MetricInRange(name="later", metric="column_max:x", auto_compute=False, max=9),
+    ]
+    instance = dg.DagsterInstance.ephemeral()
+    said = []
+    for schema, value in (("x int", 1), ("x string", CANARY), ("x int", 50), ("x int", 50)):
+        frame = spark.createDataFrame([(value,)], schema)
+        found = run([asset_of(frame)], dq.RuleSet(asset="orders", rules=rules), instance=instance)
+        said.append(str(by_name(found)["later"].description))
+    assert said[1] == "Metric 'column_max:x' is 1, as expected (at most 9)."
+    assert said[2].startswith("The value of 'column_max:x' is not kept on record")
+    assert said[3] == "Metric 'column_max:x' is 50, above the maximum of 9."
+
+
 class Odd(dq.RecordCountTypical):
     """A rule of somebody whose details Dagster does not take."""
 

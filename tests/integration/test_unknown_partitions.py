@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import dq_dagster as dq
 from dq_dagster.integration.asked import PARTITION_TAG
@@ -117,7 +117,20 @@ def test_no_check_judges_what_does_not_exist(
                 "partition_by is of type int. Did you mean '3'?"
             ),
         ),
-        ("day", "2024-03-01", "partitions must be a list of keys: put the key between [ and ]."),
+        (
+            "moment",
+            ["2024-03-01"],
+            (
+                "partitions names '2024-03-01', which no row can belong to: the column 'moment' of "
+                "partition_by is of type timestamp. Did you mean '2024-03-01 00:00:00'?"
+            ),
+        ),
+        ("moment", ["2024-03-01T00:00:00Z"], "is of type timestamp."),
+        ("moment", ["2024-03-01 00:00:00.500"], "Did you mean '2024-03-01 00:00:00.5'?"),
+        ("clock", ["2024-03-01T12:00"], "Did you mean '2024-03-01 12:00:00'?"),
+        ("price", ["1.5"], "is of type decimal(10,2). Did you mean '1.50'?"),
+        ("price", ["1.555"], "is of type decimal(10,2)."),
+        ("day", "2024-03-01", "partitions is a list of keys: put the key between [ and ]."),
         (
             "day",
             [date(2024, 3, 1)],
@@ -131,14 +144,27 @@ def test_no_check_judges_what_does_not_exist(
 def test_keys_that_no_row_can_have(
     spark: SparkSession, column: str, keys: Any, expected: str
 ) -> None:
-    frame = spark.createDataFrame([(date(2024, 3, 1), 3)], "day date, number int")
     with pytest.raises(dq.DqError) as raised:
-        dq.evaluate(frame, [RULES[0]], partition_by=column, partitions=keys)
+        dq.evaluate(columns_of(spark), [RULES[0]], partition_by=column, partitions=keys)
     assert expected in str(raised.value)
 
 
 def test_keys_that_rows_could_have(spark: SparkSession) -> None:
-    frame = spark.createDataFrame([(date(2024, 3, 1), 3)], "day date, number int")
-    for column, keys in (("day", ["2024-03-01", "2024-03-02"]), ("number", ["3", "-4"])):
-        found = dq.evaluate(frame, [RULES[0]], partition_by=column, partitions=keys)
+    for column, keys in (
+        ("day", ["2024-03-01", "2024-03-02"]),
+        ("number", ["3", "-4"]),
+        ("moment", ["2024-03-01 00:00:00", "+12024-03-01 00:00:00"]),
+        ("clock", ["2024-03-01 12:00:00.25", "0001-01-01 00:00:00"]),
+        ("price", ["1.50", "-0.25"]),
+        ("fine", ["0.000000000010", "1.000000000000"]),
+    ):
+        found = dq.evaluate(columns_of(spark), [RULES[0]], partition_by=column, partitions=keys)
         assert [(one.partition, one.observed) for one in found] == [(keys[0], 1), (keys[1], 0)]
+
+
+def columns_of(spark: SparkSession) -> DataFrame:
+    return spark.sql(
+        "SELECT DATE'2024-03-01' AS day, 3 AS number, TIMESTAMP'2024-03-01 00:00:00' AS moment, "
+        "TIMESTAMP_NTZ'2024-03-01 12:00:00.25' AS clock, CAST(1.5 AS DECIMAL(10, 2)) AS price, "
+        "CAST(0.00000000001 AS DECIMAL(20, 12)) AS fine"
+    )

@@ -113,11 +113,13 @@ def test_a_share_that_tolerates_everything_is_no_short_form(kind: str, written: 
     assert declared(kind, 1) == dq.AtMost(type="count", max=1)
 
 
-@pytest.mark.parametrize("kind", ["column_unique", "unique_key", "column_empty"])
+@pytest.mark.parametrize("kind", TYPES)
 def test_a_large_share_of_exceptions_is_asked_about(kind: str) -> None:
     with pytest.raises(dq.DeclarationError, match=r"write \{min: 0.95\} if so many must be right"):
         declared(kind, 0.95)
     assert declared(kind, {"max": 0.95}).max == 0.95
+    assert declared(kind, {"min": 0.95}).min == 0.95
+    assert declared(kind, 0.5).max == 0.5
 
 
 def test_a_share_and_a_count_on_every_rule(spark: SparkSession) -> None:
