@@ -49,7 +49,7 @@ def test_a_field_of_the_wrong_kind(fields: dict[str, Any], told: str) -> None:
     [
         ({"type": "percent", "max": 3}, "'count' or 'proportion' is needed, not 'percent'."),
         ({"type": "count", "soft_max": 3, "max": 2}, "soft_max must not be greater than max."),
-        ({"min": 0.5, "max": 0.9}, "unknown field 'threshold.max'."),
+        ({"min": 0.5, "max": 0.9}, "Known fields: min, soft_min, type."),
     ],
 )
 def test_a_threshold_that_can_not_be(threshold: Any, told: str) -> None:
