@@ -20,6 +20,13 @@ class UnreadableData(DqError):
         )
 
     @classmethod
+    def not_in_memory(cls, asset: str) -> UnreadableData:
+        return cls(
+            f"Asset '{asset}' was not built in this run, and its IO manager keeps values in "
+            "memory, for one run only. Select it as well, or store it."
+        )
+
+    @classmethod
     def unknown_asset(cls, asset: str, known: Sequence[str]) -> UnreadableData:
         return cls(f"There is no asset '{asset}'.{near_or_all(asset, known)}")
 

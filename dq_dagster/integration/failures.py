@@ -17,6 +17,8 @@ _INSTALLED = ("site-packages", "dist-packages", sysconfig.get_path("stdlib"))
 # Their texts speak of files, addresses and names. (What fails a type check is quoted, though.)
 _HARMLESS = (OSError, ImportError, dg.DagsterError)
 _QUOTING = (dg.DagsterTypeCheckDidNotPass,)
+# Said before anything is read, and yet raised as an error of Java.
+_NO_FORMAT = "[DATA_SOURCE_NOT_FOUND]"
 
 
 def told(error: Exception, asset: str) -> DqError:
@@ -55,9 +57,11 @@ def _reason(error: Exception) -> str:
     """
     from pyspark.errors import AnalysisException, PySparkException
 
-    from dq_dagster.spark.failures import condition_of
+    from dq_dagster.spark.failures import condition_of, first_line
 
     name = type(error).__name__
+    if _NO_FORMAT in str(error):
+        return first_line(error)
     harmless = isinstance(error, (AnalysisException, *_HARMLESS))
     if harmless and not isinstance(error, _QUOTING):
         return f"{name}: {error}" if str(error) else name

@@ -18,7 +18,7 @@ from dq_dagster.integration.dagster_internals import (
     partition_keys_of,
     partitions_def_of,
 )
-from dq_dagster.integration.failures import told
+from dq_dagster.integration.failures import cause_of, told
 from dq_dagster.integration.portions import PartitionedSource
 from dq_dagster.integration.readers import AssetIOManager, name_of
 from dq_dagster.rules.rule import Rule
@@ -52,6 +52,9 @@ class OtherAssets(Mapping[str, Any]):
         try:
             return self._load(asset_key(name))
         except Exception as error:  # noqa: BLE001 (told without secrets; only its rules fail)
+            in_memory = holds_one_run_only(self.context, asset_key(name))
+            if in_memory and isinstance(cause_of(error), KeyError):
+                raise UnreadableData.not_in_memory(name) from None
             raise told(error, name) from None
 
     def _load(self, key: dg.AssetKey) -> Any:

@@ -65,6 +65,16 @@ def test_a_missing_table_is_an_error_that_names_it(spark: SparkSession) -> None:
     assert "no_such_table" in text
 
 
+def test_an_unknown_format_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "orders.csv").write_text("id\n1\n")
+    reader = dq.Files(str(tmp_path / "orders.csv"), format="cvs")
+    rule_set = dq.RuleSet(asset="orders", rules=[THREE_ROWS], reader=reader)
+    text = message_of(rule_set, {"pyspark": PYSPARK})
+    assert text.startswith(
+        "The data of asset 'orders' could not be read (Failed to find the data source: cvs."
+    )
+
+
 def test_what_is_no_reader_is_refused() -> None:
     rule_set = dq.RuleSet(asset="orders", rules=[THREE_ROWS], reader="db.orders")
     with pytest.raises(dq.DeclarationError, match=r"'db.orders' is not a reader: give dq.Table"):

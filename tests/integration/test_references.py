@@ -37,6 +37,17 @@ def test_an_asset_that_is_not_upstream(spark: SparkSession) -> None:
     assert str(by_name(result)["known"].description).startswith(MISSING)
 
 
+def test_an_asset_that_memory_does_not_hold(spark: SparkSession) -> None:
+    assets = [asset_of(ORDERS), asset_of(CUSTOMERS, "customers")]
+    result = dg.materialize_to_memory(
+        [*assets, *dq.build_asset_checks(orders_rules(), assets=assets)], selection=["orders"]
+    )
+    assert by_name(result)["known"].description == (
+        "Asset 'customers' was not built in this run, and its IO manager keeps values in memory, "
+        "for one run only. Select it as well, or store it."
+    )
+
+
 class Shelf(dg.IOManager):
     """Keeps values across runs, and a list of what was loaded."""
 
