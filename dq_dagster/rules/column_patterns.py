@@ -9,11 +9,11 @@ from pydantic import AfterValidator, Field
 from dq_dagster.judging.wording import do, listing
 from dq_dagster.metrics.conditions import PatternMatch
 from dq_dagster.rules.column_value_rule import ColumnValueRule
-from dq_dagster.rules.regex import require_closed_groups
+from dq_dagster.rules.regex import require_java_syntax
 
 
 class _PatternRule(ColumnValueRule):
-    pattern: Annotated[str, Field(min_length=1), AfterValidator(require_closed_groups)]
+    pattern: Annotated[str, Field(min_length=1), AfterValidator(require_java_syntax)]
     """A regular expression in Java's syntax, the one Spark uses."""
     match: Literal["full", "search"] = "full"
     """Whether the whole value has to match, or a part of it."""

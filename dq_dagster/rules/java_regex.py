@@ -10,7 +10,6 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 
-UNMATCHED = "unmatched ')'"
 _END = "\0"
 _DIGITS = frozenset(string.digits)
 _OCTAL = frozenset(string.octdigits)
@@ -110,7 +109,7 @@ class _Parser:
     def parse(self) -> None:
         self.alternatives()
         if self.at < self.length:
-            raise self.mistake(UNMATCHED, self.at)
+            raise self.mistake("unmatched ')'", self.at)
         if self.at > self.length:
             raise self.mistake("the pattern ends in a lone backslash", self.length - 1)
 

@@ -21,7 +21,7 @@ from dq_dagster.metrics.meanings.meaning import Anything, Match, OneOf, Shaped
 from dq_dagster.metrics.meanings.meaning import Meaning as Validity
 from dq_dagster.rules.declared import Declared
 from dq_dagster.rules.fields import SetValue, SetValues
-from dq_dagster.rules.regex import require_closed_groups
+from dq_dagster.rules.regex import require_java_syntax
 
 
 class Meaning(Declared):
@@ -42,9 +42,7 @@ class Meaning(Declared):
     """How texts are compared with ``values`` or the keys of ``mapping``: as they are, with upper
     and lower case the same, or with accents left out as well. Without accents means: in Unicode's
     decomposed form (NFD) and without the marks, so é is e, while ø and ß stay what they are."""
-    pattern: Annotated[str, Field(min_length=1), AfterValidator(require_closed_groups)] | None = (
-        None
-    )
+    pattern: Annotated[str, Field(min_length=1), AfterValidator(require_java_syntax)] | None = None
     """A regular expression in Java's syntax that the whole value matches."""
 
     @model_validator(mode="after")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dq_dagster.rules.java_regex import UNMATCHED, find_mistake
+from dq_dagster.rules.java_regex import find_mistake
 
 _LONGEST = 80
 
 
-def require_closed_groups(pattern: str) -> str:
+def require_java_syntax(pattern: str) -> str:
     """Refuses what Java would refuse, and says where.
 
     Above all groups that are closed before they are opened, or never: a pattern is later wrapped
@@ -17,11 +17,8 @@ def require_closed_groups(pattern: str) -> str:
     mistake = find_mistake(pattern)
     if mistake is None:
         return pattern
-    where = f"at position {mistake.position} of the pattern"
-    if mistake.message == UNMATCHED:
-        raise ValueError(f"{mistake.message} {where}")
     shown = pattern if len(pattern) <= _LONGEST else f"{pattern[:_LONGEST]}…"
-    raise ValueError(f"{mistake.message}, {where} '{shown}'")
+    raise ValueError(f"{mistake.message}, at position {mistake.position} of the pattern '{shown}'")
 
 
 def whole(pattern: str) -> str:

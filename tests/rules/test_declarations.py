@@ -99,8 +99,8 @@ def problems(**rule: Any) -> list[str]:
         (
             {"type": "column_values_match", "name": "n", "columns": "a", "pattern": "a)|(b"},
             (
-                "rule 'n', asset 'orders': field 'pattern': unmatched ')' at position 1 of the "
-                "pattern."
+                "rule 'n', asset 'orders': field 'pattern': unmatched ')', at position 1 of the "
+                "pattern 'a)|(b'."
             ),
         ),
         (

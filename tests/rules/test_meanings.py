@@ -81,7 +81,7 @@ NEEDED = "the name of a meaning, or one such as {values: [a, b]}, is needed."
         ),
         (
             {"pattern": "a)|(b"},
-            "field 'meaning.pattern': unmatched ')' at position 1 of the pattern.",
+            "field 'meaning.pattern': unmatched ')', at position 1 of the pattern 'a)|(b'.",
         ),
         (
             {"values": ["a"], "match": "loosely"},

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import dq_dagster as dq
-from dq_dagster.rules.regex import require_closed_groups, whole
+from dq_dagster.rules.regex import require_java_syntax, whole
 
 CLOSED = [
     "a", "", "(a)", "(a)(b)", "((a)|(b))", "(?:a)", "(?i)a", "(?<name>a)", "(?=a)b", "(?<!a)b",
@@ -18,7 +18,7 @@ CLOSED = [
 
 @pytest.mark.parametrize("pattern", CLOSED)
 def test_patterns_with_closed_groups_are_taken_as_they_are(pattern: str) -> None:
-    assert require_closed_groups(pattern) == pattern
+    assert require_java_syntax(pattern) == pattern
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,12 @@ def test_patterns_with_closed_groups_are_taken_as_they_are(pattern: str) -> None
         ("(a", "never closed"),
         ("((a)", "never closed"),
         (r"\\(a", "never closed"),
-        (")", "unmatched ')' at position 0"),
-        ("a)|(b", "unmatched ')' at position 1"),
-        ("(a))(b", "unmatched ')' at position 3"),
-        ("[(]a)|(b", "unmatched ')' at position 4"),
-        (r"\Q(\E)|(b", "unmatched ')' at position 5"),
-        ("[](]a)|(b[])]", "unmatched ')' at position 5"),
+        (")", "unmatched ')', at position 0"),
+        ("a)|(b", "unmatched ')', at position 1"),
+        ("(a))(b", "unmatched ')', at position 3"),
+        ("[(]a)|(b", "unmatched ')', at position 4"),
+        (r"\Q(\E)|(b", "unmatched ')', at position 5"),
+        ("[](]a)|(b[])]", "unmatched ')', at position 5"),
         (r"(a\)", "never closed"),
         ("a\\", "ends in a lone backslash"),
         ("a\\\\\\", "ends in a lone backslash"),
@@ -41,7 +41,7 @@ def test_patterns_with_closed_groups_are_taken_as_they_are(pattern: str) -> None
 )
 def test_patterns_that_would_reach_out_of_a_group_are_refused(pattern: str, words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
-        require_closed_groups(pattern)
+        require_java_syntax(pattern)
 
 
 def test_a_rule_says_which_field_is_wrong() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dq_dagster.rules.regex import require_closed_groups, whole
+from dq_dagster.rules.regex import require_java_syntax, whole
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +52,7 @@ def _compiled(java: Any, pattern: str) -> Any:
 
 def _accepted(pattern: str) -> bool:
     try:
-        require_closed_groups(pattern)
+        require_java_syntax(pattern)
     except ValueError:
         return False
     return True
