@@ -132,20 +132,17 @@ def _no_share(bound: Any) -> str:
 
 def _from_number(threshold: Any) -> Any:
     """``0.01`` stands for a share of bad rows that is tolerated, ``3`` for a number of them."""
-    if not _is_number(threshold):
-        return threshold
-    if isinstance(threshold, int) or not _DOUBTFUL < threshold <= 1:
-        return {"max": threshold}
-    if threshold == 1:
-        # More likely meant as the share of good rows, or as one row: nothing could ever fail.
+    return {"max": threshold} if _is_number(threshold) else threshold
+
+
+def _from_clear_number(threshold: Any) -> Any:
+    """The same where a share of good rows is as likely to be meant."""
+    if _is_number(threshold) and not isinstance(threshold, int) and _DOUBTFUL < threshold <= 1:
         raise ValueError(
-            f"{threshold} has a decimal point, so it is a share, and would tolerate everything: "
-            "write 1 for a number of rows, or 'all' if no exception is"
+            f"{threshold} alone would tolerate that share of exceptions: write "
+            f"{{min: {threshold}}} if so many must be right, or {{max: {threshold}}}"
         )
-    raise ValueError(
-        f"{threshold} alone would tolerate that share of exceptions: write "
-        f"{{min: {threshold}}} if so many must be right, or {{max: {threshold}}}"
-    )
+    return _from_number(threshold)
 
 
 def _form(value: Any) -> str:
@@ -172,7 +169,7 @@ _Number: TypeAlias = Annotated[float, Tag(_NUMBER)]
 RequirementThreshold: TypeAlias = Annotated[
     _All | _AtMost | _AtLeast | _Number,
     Discriminator(_requirement_form),
-    BeforeValidator(_from_number),
+    BeforeValidator(_from_clear_number),
 ]
 EitherThreshold: TypeAlias = Annotated[
     _All | _AtMost | _AtLeast | _Number, Discriminator(_form), BeforeValidator(_from_number)

@@ -106,20 +106,17 @@ def test_what_no_threshold_is(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("written", [1.0, Decimal("1.00")])
-def test_a_share_that_tolerates_everything_is_no_short_form(kind: str, written: Any) -> None:
-    with pytest.raises(dq.DeclarationError, match=r"would tolerate (everything|that share)"):
-        declared(kind, written)
-    assert declared(kind, 1) == dq.AtMost(type="count", max=1)
+def test_good_rows_may_be_required_of_every_rule(kind: str) -> None:
+    assert declared(kind, {"min": 0.95}) == dq.AtLeast(type="proportion", min=0.95)
+    assert declared(kind, {"max": 0.95}) == dq.AtMost(type="proportion", max=0.95)
+    assert declared(kind, 0.5) == dq.AtMost(type="proportion", max=0.5)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", ["column_unique", "unique_key", "column_empty"])
 def test_a_large_share_of_exceptions_is_asked_about(kind: str) -> None:
     with pytest.raises(dq.DeclarationError, match=r"write \{min: 0.95\} if so many must be right"):
         declared(kind, 0.95)
     assert declared(kind, {"max": 0.95}).max == 0.95
-    assert declared(kind, {"min": 0.95}).min == 0.95
-    assert declared(kind, 0.5).max == 0.5
 
 
 def test_a_share_and_a_count_on_every_rule(spark: SparkSession) -> None:

@@ -40,7 +40,7 @@ def test_ten_million_values_fit() -> None:
     )
     outcomes, groups = (json.loads(line) for line in done.stdout.splitlines()[-2:])
     assert [status for status, _, _ in outcomes] == ["Ok", "Ok", "Error", "Ok", "Ok"]
-    assert [observed for _, observed, _ in outcomes[:2]] == ["0", str(ROWS)]
+    assert [observed for _, observed, _ in outcomes[:2]] == ["0", "0"]
     assert f"{ROWS:,} of them tie for 1 place." in outcomes[2][2]
     assert outcomes[3][1] == str((ROWS - 1) / 2)
     assert "too many groups by 's'" in groups["s"]
