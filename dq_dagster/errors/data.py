@@ -20,7 +20,7 @@ class UnreadableData(DqError):
         )
 
     @classmethod
-    def not_in_memory(cls, asset: str) -> UnreadableData:
+    def not_kept(cls, asset: str) -> UnreadableData:
         return cls(
             f"Asset '{asset}' was not built in this run, and its IO manager keeps values in "
             "memory, for one run only. Select it as well, or store it."

@@ -54,7 +54,7 @@ class OtherAssets(Mapping[str, Any]):
         except Exception as error:  # noqa: BLE001 (told without secrets; only its rules fail)
             in_memory = holds_one_run_only(self.context, asset_key(name))
             if in_memory and isinstance(cause_of(error), KeyError):
-                raise UnreadableData.not_in_memory(name) from None
+                raise UnreadableData.not_kept(name) from None
             raise told(error, name) from None
 
     def _load(self, key: dg.AssetKey) -> Any:
