@@ -135,7 +135,9 @@ class CheckRun:
                 return self._judged(failures)
             failures |= dict.fromkeys([*asked.partitions, None], error)
         except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
-            failures |= dict.fromkeys([*asked.partitions, None], self._told(error))
+            # What is known of the whole already says more.
+            for part in (*asked.partitions, None):
+                failures.setdefault(part, self._told(error))
         return []
 
     def _told(self, error: Exception) -> DqError:

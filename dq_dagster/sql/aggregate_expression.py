@@ -49,7 +49,7 @@ def restricted(text: str, where: str | None) -> str:
 
 
 def filter_refusals(text: str) -> tuple[Refusal, ...]:
-    """Why the text is not taken as a row filter; an aggregate in it is told where it may go."""
+    """Why the text is not taken as a row filter; for an aggregate, also where it may go."""
     found = refusals(text)
     if all(refusal.fits != "agg_dq" for refusal in found):
         return found
