@@ -52,10 +52,13 @@ class OtherAssets(Mapping[str, Any]):
         try:
             return self._load(asset_key(name))
         except Exception as error:  # noqa: BLE001 (told without secrets; only its rules fail)
-            in_memory = holds_one_run_only(self.context, asset_key(name))
-            if in_memory and isinstance(cause_of(error), KeyError):
+            if isinstance(cause_of(error), KeyError) and self._is_in_memory(name):
                 raise UnreadableData.not_kept(name) from None
             raise told(error, name) from None
+
+    def _is_in_memory(self, name: str) -> bool:
+        key = asset_key(name)
+        return key in known_assets(self.context) and holds_one_run_only(self.context, key)
 
     def _load(self, key: dg.AssetKey) -> Any:
         known = known_assets(self.context)
