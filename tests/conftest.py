@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from dq_dagster.spark.java import ensure_java
+from dq_dagster.spark.session.java import ensure_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

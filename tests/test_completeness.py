@@ -11,8 +11,8 @@ import pytest
 
 import dq_dagster as dq
 from docs.catalogue.examples import load
+from dq_dagster.rules.base.documentation import Documentation
 from dq_dagster.rules.catalogue import RULE_TYPES
-from dq_dagster.rules.documentation import Documentation
 from tests.oracle import test_nothing_and_odd_values as odd_values
 from tests.oracle.rules import MAKERS
 

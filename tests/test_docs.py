@@ -18,9 +18,12 @@ import pytest
 import dq_dagster as dq
 from docs.catalogue.examples import evaluated
 from docs.catalogue.template import Misplaced, families
-from dq_dagster.integration import asked, declared_schema, metadata, record_codec
+from dq_dagster.integration.checks import declared_schema
+from dq_dagster.integration.checks import request as asked
+from dq_dagster.integration.event_log import codec as record_codec
+from dq_dagster.integration.event_log import metadata
+from dq_dagster.rules.base.column_rules import ColumnRule
 from dq_dagster.rules.catalogue import RULE_TYPES
-from dq_dagster.rules.column_rule import ColumnRule
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ from pathlib import Path
 from docs.catalogue.examples import NotJudged
 from docs.catalogue.pages import ROOT, pages
 from docs.catalogue.template import Misplaced, families
-from dq_dagster.spark.session import current_session
+from dq_dagster.spark.session.session import current_session
 
 COMMAND = "./dev docs"
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 import dq_dagster as dq
-from dq_dagster.plan import Plan
+from dq_dagster.plan.plan import Plan
+from dq_dagster.rules.base.documentation import Documentation
 from dq_dagster.rules.catalogue import RULE_TYPES
-from dq_dagster.rules.documentation import Documentation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

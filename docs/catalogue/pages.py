@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from docs.catalogue.examples import COLUMNS, NOW, evaluated, rows
 from docs.catalogue.sections import section, table, wrapped
 from docs.catalogue.template import families, filled
-from dq_dagster.metrics.meanings.definitions import DEFINITIONS
+from dq_dagster.metrics.meanings.meaning import DEFINITIONS
+from dq_dagster.rules.base.documentation import Documentation
 from dq_dagster.rules.catalogue import RULE_TYPES
-from dq_dagster.rules.documentation import Documentation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

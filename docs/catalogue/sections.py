@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 
 from docs.catalogue.examples import Example
-from dq_dagster.plan import Kind, Plan
+from dq_dagster.plan.plan import Kind, Plan
+from dq_dagster.rules.base.change_detection import ChangeDetection
+from dq_dagster.rules.base.documentation import Documentation, FieldNote, own_fields
 from dq_dagster.rules.catalogue import RULE_TYPES
-from dq_dagster.rules.change_detection import ChangeDetection
-from dq_dagster.rules.documentation import Documentation, FieldNote, own_fields
 
 # Fields that a part of the page explains for all rules.
 _EXPLAINED = {

@@ -7,8 +7,7 @@ import json
 import click
 
 from dq_dagster.cli.backtest import backtest
-from dq_dagster.cli.rule_types import rule_types
-from dq_dagster.cli.schema_of import schema_of
+from dq_dagster.cli.schema_of import rule_types, schema_of
 from dq_dagster.cli.trial import trial
 from dq_dagster.rules.catalogue import plugin_problems
 from dq_dagster.sources.json_schema import json_schema

@@ -1,14 +1,53 @@
-"""`dq-dagster schema-of`: the schema of stored data, as a rule to start from."""
+"""`dq-dagster rules`: which rule types there are, and what each of them means."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import click
 
-from dq_dagster.cli.bad_input import BadInput, told
-from dq_dagster.cli.spark_input import PAIRS, started
-from dq_dagster.sources.yaml_writing import to_yaml
+from dq_dagster.cli.input import PAIRS, BadInput, started, told
+from dq_dagster.rules import catalogue
+from dq_dagster.rules.base.documentation import Documentation, own_fields
+from dq_dagster.rules.base.rule import Rule
+from dq_dagster.sources.yaml.text import to_yaml
+
+
+@click.command("rules")
+@click.argument("kind", metavar="[TYPE]", required=False)
+def rule_types(*, kind: str | None) -> None:
+    """List the rule types, or show the fields and an example of one TYPE."""
+    known = catalogue.rule_types()
+    if kind is None:
+        click.echo("\n".join(_lines({name: _meaning(rule) for name, rule in known.items()})))
+    elif kind in known:
+        click.echo("\n".join(_described(known[kind])))
+    else:
+        raise BadInput.unknown("rule type", kind, list(known))
+
+
+def _described(rule: type[Rule]) -> Iterator[str]:
+    about = Documentation.of(rule)
+    built_in = rule in catalogue.RULE_TYPES.values()
+    yield f"{'dq.' * built_in}{rule.__name__}: {about.meaning}"
+    yield from (f"\n{paragraph}" for paragraph in about.details)
+    # Plugins need not tell as much as the built-in types.
+    if about.observed:
+        yield f"\nObserved: {about.observed}"
+    yield ""
+    fields = own_fields(rule)
+    yield from _lines({field.name: f"{field.meaning} ({field.default})" for field in fields})
+    if about.example:
+        yield f"\n{about.example}"
+
+
+def _meaning(rule: type[Rule]) -> str:
+    return Documentation.of(rule).meaning
+
+
+def _lines(texts: dict[str, str]) -> Iterator[str]:
+    width = max(map(len, texts), default=0)
+    return (f"{name:<{width}}  {text}" for name, text in texts.items())
 
 
 @click.command("schema-of")
@@ -30,8 +69,8 @@ def schema_of(
     The exit code is 0, or 2 if the data could not be read.
     """
     # Here, since other commands need neither Dagster nor Spark.
-    from dq_dagster.spark import schemas
-    from dq_dagster.spark.reading import read_files, require_existing
+    from dq_dagster.spark.frames import schemas
+    from dq_dagster.spark.frames.reading import read_files, require_existing
 
     with told():
         require_existing(path)

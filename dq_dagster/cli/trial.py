@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,19 +15,80 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dq_dagster.cli.bad_input import BadInput, told
-from dq_dagster.cli.report import as_json, as_text
-from dq_dagster.cli.spark_input import PAIRS, started
+from dq_dagster.cli.input import PAIRS, BadInput, started, told
+from dq_dagster.evaluation.evaluate import evaluate
+from dq_dagster.evaluation.outcome import Outcome, plain
 from dq_dagster.evaluation.result import Evaluation
-from dq_dagster.evaluation.run import evaluate
-from dq_dagster.judging.status import Status
-from dq_dagster.rules.rule import Rule
+from dq_dagster.judging.judgement import Status
+from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet
-from dq_dagster.sources.yaml_files import load_rules
-from dq_dagster.sql.aggregate_expression import filter_refusals
+from dq_dagster.sources.yaml.files import load_rules
+from dq_dagster.sql.expressions import filter_refusals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_COLOURS = {Status.OK: "green", Status.WARNING: "yellow", Status.ERROR: "red"}
+_NARROWEST_MESSAGE = 40
+_WIDEST_NAME = 40
+
+
+def as_text(result: Evaluation, rule_set: RuleSet) -> str:
+    """The plan in one line, a line or more for each outcome, and what it comes to."""
+    name_width = min(max(len(o.rule.name) for o in result), _WIDEST_NAME)
+    lines = [_lines(outcome, name_width) for outcome in result]
+    title = f"{rule_set.asset_name}: {result.plan.headline()}"
+    return "\n".join([title, "", *lines, "", result.headline()])
+
+
+def as_json(result: Evaluation, rule_set: RuleSet) -> str:
+    content = {
+        "asset": rule_set.asset_name,
+        "status": result.status.value,
+        "plan": result.plan.headline(),
+        "outcomes": [_record(outcome) for outcome in result],
+    }
+    return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _lines(outcome: Outcome, name_width: int) -> str:
+    status_width = max(map(len, _COLOURS))
+    status = click.style(f"{outcome.status:<{status_width}}", fg=_COLOURS.get(outcome.status))
+    margin = " " * (status_width + 2 + name_width + 2)
+    message = _wrapped(outcome.message, margin)
+    name = outcome.rule.name
+    # A longer name has a line to itself, so that the messages stay in line.
+    gap = f"\n{margin}" if len(name) > name_width else " " * (name_width - len(name) + 2)
+    return f"{_coloured(status)}  {name}{gap}{message}"
+
+
+def _coloured(text: str) -> str:
+    # https://no-color.org: whatever its value, the variable means no colour.
+    return click.unstyle(text) if os.environ.get("NO_COLOR") else text
+
+
+def _wrapped(message: str, margin: str) -> str:
+    """Broken to the width of a terminal; a file or a pipe gets one line."""
+    if not sys.stdout.isatty():
+        return message
+    width = max(shutil.get_terminal_size().columns - len(margin), _NARROWEST_MESSAGE)
+    return f"\n{margin}".join(textwrap.wrap(message, width, break_on_hyphens=False))
+
+
+def _record(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "rule": outcome.rule.name,
+        "type": outcome.rule.type,
+        "status": outcome.status.value,
+        "message": outcome.message,
+        "observed": plain(outcome.observed),
+        "expected": outcome.expected,
+        "bounds": plain(outcome.bounds),
+        "rows": outcome.rows,
+        "failed_rows": outcome.failed_rows,
+        "metrics": plain(outcome.metrics),
+        "details": plain(outcome.details),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +103,7 @@ class Source:
 
     def check(self) -> None:
         """Finds what can be found without Spark."""
-        from dq_dagster.spark.reading import require_existing
+        from dq_dagster.spark.frames.reading import require_existing
 
         if (self.path is None) == (self.table is None):
             raise BadInput("Give the data to try the rules on: either --data PATH or --table NAME.")
@@ -50,7 +116,7 @@ class Source:
             raise BadInput(f"--where: {' '.join(refusal.reason for refusal in reasons)}")
 
     def read(self, session: SparkSession) -> DataFrame:
-        from dq_dagster.spark.reading import read_files, read_table, rows_where
+        from dq_dagster.spark.frames.reading import read_files, read_table, rows_where
 
         if self.path is not None:
             frame = read_files(session, self.path, kind=self.kind, options=self.options)

@@ -18,16 +18,21 @@ DqError
 
 from __future__ import annotations
 
-from dq_dagster.errors.base import DqError, did_you_mean
+from dq_dagster.errors.base import (
+    DeclarationError,
+    DqError,
+    JavaNotFound,
+    Problem,
+    SparkNotStarted,
+    did_you_mean,
+)
 from dq_dagster.errors.data import (
     MissingPartitions,
     NothingStored,
     NotOnRecord,
+    Unassignable,
     UnreadableData,
 )
-from dq_dagster.errors.declarations import DeclarationError, Problem
-from dq_dagster.errors.machine import JavaNotFound, SparkNotStarted
-from dq_dagster.errors.partitions import Unassignable
 from dq_dagster.errors.rule_failures import (
     Misfit,
     RuleFailure,

@@ -8,19 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
-from dq_dagster.evaluation.history import group_key
-from dq_dagster.evaluation.looking_back import LookingBack
-from dq_dagster.evaluation.measurements import Measurements
-from dq_dagster.evaluation.numbers import numbers
+from dq_dagster.evaluation.history.baseline import LookingBack
+from dq_dagster.evaluation.history.history import group_key
+from dq_dagster.evaluation.measurements import Measurements, judged, numbers
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.evaluation.verdict import judged
 from dq_dagster.judging.evidence import Evidence
-from dq_dagster.judging.impact import impact
-from dq_dagster.judging.status import Status
+from dq_dagster.judging.judgement import Status, impact
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.slices import Cut, Slice
-from dq_dagster.plan import passes_for
-from dq_dagster.rules.rule import Rule
+from dq_dagster.plan.plan import passes_for
+from dq_dagster.rules.base.rule import Rule
 
 OTHERS = "Others"
 # The numbers of so many groups are kept for later, the largest first.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.judging.status import Status
+from dq_dagster.judging.judgement import Status
 from dq_dagster.judging.wording import show
 
 if TYPE_CHECKING:

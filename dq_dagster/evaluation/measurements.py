@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
-from typing import Any, TypeAlias
+from datetime import date, datetime, time, timedelta, tzinfo
+from decimal import Decimal
+from typing import Any, TypeAlias, TypeVar
 
-from dq_dagster.errors import RuleFailure
-from dq_dagster.judging.evidence import Evidence
+from dq_dagster.errors import RuleFailure, Unmeasurable
+from dq_dagster.judging.evidence import Evidence, number_of
+from dq_dagster.judging.judgement import Judgement
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import Metric, RecordCount
 from dq_dagster.metrics.slices import Cut, Slice
-from dq_dagster.plan import metrics_of
-from dq_dagster.rules.rule import Rule
+from dq_dagster.metrics.value_codec import NoValue
+from dq_dagster.plan.plan import metrics_of
+from dq_dagster.rules.base.rule import Rule
 
 _ByPartition: TypeAlias = Mapping[str | None, Sequence[Slice]]
 
@@ -73,3 +76,74 @@ def _by_partition(rows: Measured, cut: Cut) -> _ByPartition:
     for part in sorted(found, key=lambda part: (part.group is None, part.group or "")):
         grouped.setdefault(part.partition, []).append(part)
     return grouped
+
+
+_Found = TypeVar("_Found")
+
+
+def judged(rule: Rule, evidence: Evidence) -> Judgement:
+    """The rule's judgement, or the Error that says why it has none."""
+    try:
+        return rule.judge(evidence)
+    except RuleFailure as failure:
+        return Judgement.error(failure)
+    except Exception as error:  # noqa: BLE001 (one broken rule must not take the others down)
+        return Judgement.error(Unmeasurable.broken(error))
+
+
+def attempted(read: Callable[[], _Found], what: str) -> _Found | RuleFailure:
+    """What is on record, or the failure that says why it could not be read."""
+    try:
+        return read()
+    except RuleFailure as failure:
+        return failure
+    except Exception as error:  # noqa: BLE001 (as above: only the rule that needs it fails)
+        return Unmeasurable.no_record(what, type(error).__name__)
+
+
+_TEXTS = (str, bytes, bytearray)
+_SCALARS = (bool, int, float, Decimal, date, time, timedelta)
+
+
+def values(rule: Rule, evidence: Evidence) -> dict[str, Any]:
+    """The measured values by metric key, each as it is; None where there was nothing to measure.
+
+    A rule that compares with its past names all of its metrics: what was measured anew, be it
+    without any value, takes the place of what was there before.
+    """
+    observed = set(rule.observed_metrics(evidence))
+    found: dict[str, Any] = {}
+    for metric in rule.metrics():
+        value = evidence.values.get(metric)
+        if metric not in observed or isinstance(value, RuleFailure):
+            if rule.lookback is not None:
+                found[metric.key] = NoValue.ABSENT
+        elif isinstance(value, _TEXTS):
+            found[metric.key] = _text(rule, metric, value)
+        elif value is None or isinstance(value, _SCALARS):
+            found[metric.key] = value
+    return found
+
+
+def numbers(rule: Rule, evidence: Evidence) -> dict[str, Any]:
+    """Of these, what groups are compared by: no texts and no times."""
+    found = values(rule, evidence).items()
+    return {key: value for key, value in found if _is_number(value)}
+
+
+def observed(rule: Rule, judgement: Judgement, metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """What the verdict is about by key: the value of a metric, or a number made of several."""
+    found: dict[str, Any] = {}
+    for key, value in rule.observed_values(judgement).items():
+        number = None if number_of(value) is None else value
+        found[key] = metrics.get(key, number)
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or value is NoValue.ABSENT or number_of(value) is not None
+
+
+def _text(rule: Rule, metric: Metric, value: Any) -> Any:
+    """A text is what a row holds, unless its metric was written to say something in words."""
+    return value if rule.records_text(metric) else NoValue.WITHHELD

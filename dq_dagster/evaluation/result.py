@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from dq_dagster.evaluation.html import COLOURS, html_of_all
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.judging.status import Status, worst
+from dq_dagster.judging.judgement import Status, worst
 from dq_dagster.judging.wording import plural
-from dq_dagster.plan import Plan
+from dq_dagster.plan.plan import Plan
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from dq_dagster.errors import Misfit
-from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.status import Status
+from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.wording import show
 
 _STATUSES = {

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Self
 
-from dq_dagster.judging.status import Status, worst
 from dq_dagster.judging.wording import listing
+
+
+class Status(StrEnum):
+    """What one evaluation of a rule says; from best to worst."""
+
+    NOT_COMPUTED = "NotComputed"
+    OK = "Ok"
+    EMPTY = "Empty"
+    WARNING = "Warning"
+    ERROR = "Error"
+
+
+BADNESS = {status: rank for rank, status in enumerate(Status)}
+
+
+def worst(statuses: Iterable[Status]) -> Status:
+    """The worst of the given statuses; NotComputed if there are none."""
+    return max(statuses, key=BADNESS.__getitem__, default=Status.NOT_COMPUTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +122,16 @@ def _expected(by_column: Mapping[str, str]) -> str:
     if isinstance(shared, str):
         return shared
     return "; ".join(f"'{name}': {expected}" for name, expected in by_column.items())
+
+
+_VOLUMES = ((10, 0.25), (100, 0.5), (1_000, 0.75), (10_000, 1.0), (100_000, 1.25))
+_LARGEST = 1.5
+
+
+def impact(failed: int, rows: int) -> float:
+    """Between 0 (nothing fails) and 1 (everything fails in a large group)."""
+    if rows <= 0:
+        return 0.0
+    volume = next((weight for limit, weight in _VOLUMES if rows < limit), _LARGEST)
+    score = (failed / rows) ** 2 * volume * min(1.0, rows / 100) / _LARGEST
+    return round(min(1.0, max(0.0, score)), 4)

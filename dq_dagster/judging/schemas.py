@@ -9,7 +9,7 @@ from typing import Any
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.judging.wording import plural
-from dq_dagster.metrics.shape import Field, Path
+from dq_dagster.metrics.schema import Field, Path
 
 OK = "ok"
 MISSING = "missing"

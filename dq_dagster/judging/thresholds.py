@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from dq_dagster.judging.status import Status
+from dq_dagster.judging.judgement import Status
 from dq_dagster.judging.wording import show
 
 Amount: TypeAlias = int | float | Decimal

@@ -3,21 +3,147 @@
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from fractions import Fraction
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.comparison import is_nan, kind_of
-from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.past import PastValue, number_of
-from dq_dagster.judging.quantities import duration
-from dq_dagster.judging.status import Status
-from dq_dagster.judging.typical_bounds import Number, TypicalBounds
-from dq_dagster.judging.wording import plural, show
+from dq_dagster.judging.evidence import PastValue, number_of
+from dq_dagster.judging.judgement import Judgement, Status
+from dq_dagster.judging.ranges import duration
+from dq_dagster.judging.wording import plural, show, show_apart
+
+# From here on doubles are coarser than whole numbers.
+_COARSE = 2**53
+
+
+def quartiles(ordered: Sequence[int | float]) -> tuple[Fraction, Fraction]:
+    """The first and the third quartile of finite numbers that are in order; at least one."""
+    return _at(ordered, Fraction(1, 4)), _at(ordered, Fraction(3, 4))
+
+
+def exact(number: int | float) -> Fraction:
+    """A number as people read it: the float 0.1 is one tenth."""
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
+
+
+def nearest(number: Fraction, *, whole: bool, up: bool = False) -> int | float:
+    """The nearest float; for large numbers that are ``whole`` by nature, the whole one beside it.
+
+    That is the one below, or above with ``up``: whole numbers compare with it as with the fraction.
+    """
+    if whole and abs(number) >= _COARSE:
+        return -(-number.numerator // number.denominator) if up else int(number // 1)
+    try:
+        return float(number)
+    except OverflowError:
+        # Still a bound, so that an infinite value lies beyond it.
+        return sys.float_info.max if number > 0 else -sys.float_info.max
+
+
+def _at(ordered: Sequence[int | float], share: Fraction) -> Fraction:
+    place = (len(ordered) - 1) * share
+    low = int(place)
+    lower = exact(ordered[low])
+    if place == low:
+        return lower
+    return lower + (exact(ordered[low + 1]) - lower) * (place - low)
+
+
+Number: TypeAlias = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class TypicalBounds:
+    """The middle half of some points, and how far from it is too far.
+
+    ``iqr`` is the one that was used: that of the points, or the least that was asked for.
+    """
+
+    q1: Number
+    q3: Number
+    iqr: Number
+    min: Number
+    max: Number
+    soft_min: Number | None
+    soft_max: Number | None
+    points: tuple[PastValue, ...]
+
+    @classmethod
+    def of(
+        cls,
+        points: Sequence[PastValue],
+        *,
+        factor: float,
+        soft_factor: float | None = None,
+        min_iqr: Number | None = None,
+    ) -> TypicalBounds:
+        """The bounds by at least one point."""
+        ordered = sorted(point.value for point in points)
+        whole = all(isinstance(value, int) for value in ordered)
+        q1, q3 = quartiles(ordered)
+        iqr = q3 - q1 if min_iqr is None else max(q3 - q1, exact(min_iqr))
+
+        def low(width: float) -> Number:
+            return nearest(q1 - exact(width) * iqr, whole=whole, up=True)
+
+        def high(width: float) -> Number:
+            return nearest(q3 + exact(width) * iqr, whole=whole)
+
+        return cls(
+            q1=nearest(q1, whole=whole),
+            q3=nearest(q3, whole=whole),
+            iqr=nearest(iqr, whole=whole),
+            min=low(factor),
+            max=high(factor),
+            soft_min=None if soft_factor is None else low(soft_factor),
+            soft_max=None if soft_factor is None else high(soft_factor),
+            points=tuple(points),
+        )
+
+    def given(self) -> dict[str, Number]:
+        """The bounds by name."""
+        bounds = {
+            "min": self.min,
+            "soft_min": self.soft_min,
+            "soft_max": self.soft_max,
+            "max": self.max,
+        }
+        return {name: bound for name, bound in bounds.items() if bound is not None}
+
+    def place(self, value: Number) -> tuple[Status, str]:
+        """Where a value lies, such as "120, below the typical minimum of 940.5 (...)"."""
+        for status, softness, low, high in (
+            (Status.ERROR, "", self.min, self.max),
+            (Status.WARNING, "soft ", self.soft_min, self.soft_max),
+        ):
+            if low is not None and value < low:
+                return status, self._beyond(value, low, f"below the typical {softness}minimum")
+            if high is not None and value > high:
+                return status, self._beyond(value, high, f"above the typical {softness}maximum")
+        return Status.OK, f"{show(value)}, as is typical ({self.words()}; {self.origin()})"
+
+    def words(self) -> str:
+        """Such as "940.5 to 1,099.5"."""
+        return f"{show(self.min)} to {show(self.max)}"
+
+    def origin(self) -> str:
+        """Such as "30 earlier values: half of them between 1,000 and 1,040"."""
+        values = plural(len(self.points), "earlier value")
+        if len({point.value for point in self.points}) == 1:
+            return f"{values}: {'' if len(self.points) == 1 else 'all '}{show(self.q1)}"
+        return f"{values}: half of them between {show(self.q1)} and {show(self.q3)}"
+
+    def _beyond(self, value: Number, bound: Number, words: str) -> str:
+        shown, limit = show_apart(value, bound), show_apart(bound, value)
+        return f"{shown}, {words} of {limit} ({self.origin()})"
+
 
 PeriodUnit: TypeAlias = Literal["runs", "days"]
 
@@ -212,3 +338,18 @@ def _old(age: timedelta) -> str:
 def _time(span: timedelta) -> str:
     # Rounded up: something that is missing is never "0 seconds".
     return duration(math.ceil(span.total_seconds()), units=2)
+
+
+Baseline: TypeAlias = Literal["same_slice", "previous_partitions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookback:
+    """How much of the past counts, and whether it is a slice's own or that of partitions before.
+
+    Without a ``baseline`` partitions that stand for times are compared with those before them,
+    and everything else with its own past.
+    """
+
+    typical: Typical
+    baseline: Baseline | None = None

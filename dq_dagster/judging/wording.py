@@ -11,7 +11,7 @@ from itertools import chain
 from math import isfinite
 from typing import Any
 
-from dq_dagster.metrics.single import Single
+from dq_dagster.metrics.constant import Single
 
 _LONGEST_BOUND = 60
 _MOST_DIGITS = 130
@@ -160,3 +160,19 @@ def _show_decimal(value: Decimal) -> str:
         return str(value)
     exact = f"{value:,f}"
     return exact if len(exact) <= 24 else f"{value:,.10g}"
+
+
+_SECRETS = (
+    (re.compile(r"(?i)\b(password|passwd|pwd|secret|token|access_?key|api_?key)\b\s*[=:]\s*\S+"),
+     r"\1=***"),
+    (re.compile(r"(\w+://[^:/\s]+):[^@\s]+@"), r"\1:***@"),
+)  # fmt: skip
+_LONGEST = 300
+
+
+def presentable(text: str) -> str:
+    """The text in one line, cut off where it is long, with what looks like a secret masked."""
+    line = " ".join(text.split())
+    for pattern, replacement in _SECRETS:
+        line = pattern.sub(replacement, line)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

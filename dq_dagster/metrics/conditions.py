@@ -12,8 +12,23 @@ from typing import Literal
 
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.meanings.meaning import Meaning
-from dq_dagster.metrics.naming import in_key
-from dq_dagster.sql.clocks import reads_the_clock
+from dq_dagster.sql.functions import reads_the_clock
+
+# What follows a column's name in a key begins like this.
+_AFTER_A_NAME = (" (", " where ")
+
+
+def in_key(column: str, *, alone: bool = True) -> str:
+    """The column's name, between backquotes where a key would be ambiguous without them.
+
+    ``alone``: only options follow the name, which begin in a few known ways.
+    """
+    doubtful = any(start in column for start in _AFTER_A_NAME) if alone else " " in column
+    return quoted(column) if doubtful or "`" in column else column
+
+
+def quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Self, TypeAlias
+
+
+class Single(float):
+    """A value that a 32-bit column held; what it is compared with is rounded likewise."""
+
+    __slots__ = ()
+
+
+def rounded(value: float) -> float:
+    """The nearest 32-bit number, or the value itself if it is beyond all of those."""
+    try:
+        nearest: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return value
+    return nearest
+
+
+def nearest_float(value: float | Decimal) -> float | None:
+    """The nearest double of a number; None for a finite one that is beyond all doubles."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return None
+    beyond = math.isinf(nearest) and isinstance(value, Decimal) and value.is_finite()
+    return None if beyond else nearest
+
 
 Scalar: TypeAlias = bool | int | float | Decimal | str | date | datetime
 

@@ -14,10 +14,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dq_dagster.errors import Unmeasurable
-from dq_dagster.metrics.conditions import Condition, ValueCondition
-from dq_dagster.metrics.naming import in_key
+from dq_dagster.metrics.conditions import Condition, ValueCondition, in_key
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total, as_double
-from dq_dagster.sql.clocks import reads_the_clock
+from dq_dagster.sql.functions import reads_the_clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,3 +245,28 @@ def _is_lost(deviation: float, rounding: float, step: float) -> bool:
     if deviation == 0 and rounding < step:
         return False
     return deviation < 1000 * rounding
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMedian(Metric):
+    """The middle value of a column, or the mean of the two middle ones."""
+
+    column: str
+    blank_is_empty: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"column_median:{self.column}"
+
+
+def midpoint(low: int | Decimal | float, high: int | Decimal | float) -> int | Decimal | float:
+    """The mean of two values: exact for decimals, and for whole numbers where doubles are not."""
+    if low == high:
+        return low
+    if isinstance(low, Decimal) or isinstance(high, Decimal):
+        return EXACT.divide(EXACT.add(Decimal(low), Decimal(high)), Decimal(2))
+    if isinstance(low, int) and isinstance(high, int):
+        total = low + high
+        return EXACT.divide(Decimal(total), Decimal(2)) if abs(total) >= 2**53 else total / 2
+    # Not (low + high) / 2, which overflows for large values.
+    return low / 2 + high / 2

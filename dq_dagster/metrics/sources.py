@@ -2,15 +2,100 @@
 
 from __future__ import annotations
 
+import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
 from dq_dagster.errors import Misfit
-from dq_dagster.metrics.datasets import AssetData
+from dq_dagster.metrics.conditions import Condition
 from dq_dagster.metrics.metric import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset(ABC):
+    """A dataset beside the one that is judged."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What messages call it, such as "asset 'customers'"."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssetData(Dataset):
+    """What an asset holds, by the asset's key as text."""
+
+    asset: str
+
+    @property
+    def label(self) -> str:
+        return f"asset '{self.asset}'"
+
+
+@dataclass(frozen=True, slots=True)
+class TableData(Dataset):
+    """A table of the catalog of the Spark session that the data belongs to."""
+
+    name: str
+
+    @property
+    def label(self) -> str:
+        return f"table '{self.name}'"
+
+
+@dataclass(frozen=True, slots=True)
+class FileData(Dataset):
+    """Files in any format that Spark knows."""
+
+    path: str
+    format: str = "parquet"
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return f"files '{self.path}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The values of some columns, together, and the columns of a dataset to find them in."""
+
+    columns: tuple[str, ...]
+    blank_is_empty: bool
+    dataset: Dataset
+    reference_columns: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        blank = " (blank is empty)" if self.blank_is_empty else ""
+        there = ",".join(self.reference_columns)
+        return f"{','.join(self.columns)} ({there} of {self.dataset.label}){blank}"
+
+    @property
+    def flag(self) -> str:
+        """The column that says whether a row's values were found; no table has it by chance."""
+        return f"dq_found_{hashlib.sha256(repr(self).encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceMembership(Condition):
+    """The row's values are (or are not) among the reference's; false where all are empty."""
+
+    lookup: Lookup
+    member: bool
+
+    @property
+    def key(self) -> str:
+        return f"{'in' if self.member else 'not_in'}_reference:{self.lookup.key}"
+
+    @property
+    def lasting(self) -> bool:
+        return False
+
 
 _SCALARS = (bool, int, float, Decimal, str, date)
 
@@ -98,3 +183,49 @@ def scalar(value: Any, label: str) -> Any:
     if plain is not None and not isinstance(plain, _SCALARS):
         raise Misfit.no_scalar(label, type(value).__name__)
     return plain
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What a function is told beside the data."""
+
+    caller: str
+    """The name of the rule or metric that the function is called for."""
+    asset: str
+    """The key of the asset that the data belongs to."""
+    partition: str | None
+    """The partition that the data is; None if it is the whole dataset."""
+    now: datetime
+    """The time that ages are counted from."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCall(Metric):
+    """What a function returns when it is called with the data, for one rule."""
+
+    caller: str
+    function: Callable[..., Any]
+    # The caller's name is unique, and arguments from YAML may be lists, which have no hash.
+    arguments: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def name(self) -> str:
+        return f"python:{self.caller}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes(Metric):
+    """The bytes that the files take, all together."""
+
+    @property
+    def name(self) -> str:
+        return "file_size"
+
+
+@dataclass(frozen=True, slots=True)
+class FileCount(Metric):
+    """The number of files."""
+
+    @property
+    def name(self) -> str:
+        return "file_count"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from dq_dagster.errors import Misfit
 from dq_dagster.metrics.metric import Burden, RowMetric
 from dq_dagster.metrics.states import Opaque
-from dq_dagster.sql.aggregate_expression import aggregate_calls, aggregate_columns_used
+from dq_dagster.sql.expressions import aggregate_calls, aggregate_columns_used
 
 _TRUTH = frozenset({"boolean", "void"})
 

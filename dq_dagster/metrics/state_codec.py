@@ -13,7 +13,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
-from dq_dagster.metrics.single import Single
+from dq_dagster.metrics.constant import Single
 from dq_dagster.metrics.states import Extreme, Moments, Odd, Tally, Total
 from dq_dagster.metrics.value_codec import READERS, SAFE
 from dq_dagster.metrics.value_codec import encode as encode_value

@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import Any, TypeAlias
 
-from dq_dagster.metrics.single import Single
+from dq_dagster.metrics.constant import Single
 
 Json: TypeAlias = bool | int | float | str | None
 

@@ -6,98 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from dq_dagster.errors import DeclarationError, Problem, did_you_mean
-from dq_dagster.rules.aggregate_expectation import AggregateExpectation
-from dq_dagster.rules.column_emptiness import ColumnEmpty, ColumnNotEmpty
-from dq_dagster.rules.column_frequent import ColumnMostFrequentInSet, ColumnTopValuesInSet
-from dq_dagster.rules.column_meaning import ColumnValidMeaning
-from dq_dagster.rules.column_patterns import ColumnValuesMatch, ColumnValuesNotMatch
-from dq_dagster.rules.column_references import ColumnValuesInReference
-from dq_dagster.rules.column_sets import ColumnValuesInSet, ColumnValuesNotInSet
-from dq_dagster.rules.column_statistics import (
-    ColumnAvgInRange,
-    ColumnMaxInRange,
-    ColumnMedianInRange,
-    ColumnMinInRange,
-    ColumnStddevInRange,
-    ColumnSumInRange,
-)
-from dq_dagster.rules.column_statistics_typical import (
-    ColumnAvgTypical,
-    ColumnMaxTypical,
-    ColumnMedianTypical,
-    ColumnMinTypical,
-    ColumnStddevTypical,
-    ColumnSumTypical,
-)
-from dq_dagster.rules.column_uniqueness import ColumnUnique, UniqueKey
-from dq_dagster.rules.column_value_ranges import ColumnValueLengthsInRange, ColumnValuesInRange
-from dq_dagster.rules.compare_metrics import CompareMetrics
-from dq_dagster.rules.counts_typical import (
-    ColumnCountTypical,
-    ColumnEmptyCountTypical,
-    ColumnUniqueCountTypical,
-    RecordCountTypical,
-)
-from dq_dagster.rules.dataset_counts import ColumnCountInRange, RecordCountInRange
-from dq_dagster.rules.file_size import FileSizeInRange
-from dq_dagster.rules.metric_rule import MetricInRange, MetricInSet
-from dq_dagster.rules.metric_typical import MetricTypical
+from dq_dagster.rules import types
+from dq_dagster.rules.base.problems import label_of
+from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.plugins import plugins, type_name
-from dq_dagster.rules.problems import label_of
-from dq_dagster.rules.python_rule import PythonRule
-from dq_dagster.rules.recency import Freshness, RowInsertedCountInRange
-from dq_dagster.rules.row_expectation import RowExpectation
-from dq_dagster.rules.rule import Rule
-from dq_dagster.rules.schema_rules import SchemaContains, SchemaEquals
 
-BUILT_IN: tuple[type[Rule], ...] = (
-    ColumnMinInRange,
-    ColumnAvgInRange,
-    ColumnMaxInRange,
-    ColumnSumInRange,
-    ColumnMedianInRange,
-    ColumnStddevInRange,
-    ColumnMinTypical,
-    ColumnAvgTypical,
-    ColumnMaxTypical,
-    ColumnSumTypical,
-    ColumnMedianTypical,
-    ColumnStddevTypical,
-    ColumnNotEmpty,
-    ColumnEmpty,
-    ColumnEmptyCountTypical,
-    ColumnUnique,
-    ColumnUniqueCountTypical,
-    UniqueKey,
-    ColumnValuesInSet,
-    ColumnValuesNotInSet,
-    ColumnValuesInRange,
-    ColumnValueLengthsInRange,
-    ColumnValuesMatch,
-    ColumnValuesNotMatch,
-    ColumnTopValuesInSet,
-    ColumnMostFrequentInSet,
-    ColumnValidMeaning,
-    ColumnValuesInReference,
-    RecordCountInRange,
-    RecordCountTypical,
-    ColumnCountInRange,
-    ColumnCountTypical,
-    FileSizeInRange,
-    SchemaEquals,
-    SchemaContains,
-    Freshness,
-    RowInsertedCountInRange,
-    MetricInRange,
-    MetricInSet,
-    MetricTypical,
-    CompareMetrics,
-    RowExpectation,
-    AggregateExpectation,
-    PythonRule,
+BUILT_IN: tuple[type[Rule], ...] = tuple(
+    named for named in vars(types).values() if isinstance(named, type) and issubclass(named, Rule)
 )
-
-
 RULE_TYPES: Mapping[str, type[Rule]] = {type_name(rule): rule for rule in BUILT_IN}
 
 

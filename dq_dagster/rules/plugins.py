@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from dq_dagster.judging.secrets import presentable
-from dq_dagster.rules.rule import Rule
+from dq_dagster.judging.wording import presentable
+from dq_dagster.rules.base.rule import Rule
 
 GROUP = "dq_dagster.rules"
 _OURS = "dq_dagster"

@@ -1,15 +1,17 @@
-"""A number that is on record, judged by its past whatever rule recorded it."""
+"""Rules that judge a metric by its past, made from rules that judge it otherwise."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import EntryMetric
-from dq_dagster.rules.change_detection import ChangeDetection
-from dq_dagster.rules.rule import Rule
+from dq_dagster.rules.base.change_detection import ChangeDetection
+from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.catalogue import rule_types
 
 
 class RecordedNumberTypical(ChangeDetection, Rule):
@@ -34,3 +36,30 @@ class RecordedNumberTypical(ChangeDetection, Rule):
 
     def demand(self) -> str:
         return f"'{self.key}' is {self.typical.words()}."
+
+
+def as_typical(rule: Rule, parameters: Mapping[str, Any]) -> Rule | None:
+    """The rule with these parameters of change detection; None if its metrics have no such rule.
+
+    A rule that expects a range has a twin that compares with the past, and the same history.
+    """
+    if rule.lookback is not None:
+        if not set(parameters) <= set(type(rule).model_fields):
+            return None
+        checked = recorded_number(rule.name, rule, parameters)
+        return rule.model_copy(update={name: getattr(checked, name) for name in parameters})
+    kind = rule_types().get(f"{rule.type.removesuffix('_in_range')}_typical")
+    if kind is None:
+        return None
+    shared = (rule.model_fields_set & set(kind.model_fields)) - {"type", "name"}
+    fields = {name: getattr(rule, name) for name in shared}
+    return kind(**{**fields, "name": rule.name, **parameters})
+
+
+def recorded_number(key: str, rule: Rule | None, parameters: Mapping[str, Any]) -> Rule:
+    """Change detection on the numbers of that key, with the rule's parameters where it has them."""
+    own = {
+        name: getattr(rule, name) for name in ChangeDetection.model_fields if hasattr(rule, name)
+    }
+    named = {"name": "backtest" if rule is None else rule.name}
+    return RecordedNumberTypical(key=key, **{**own, **named, **parameters})

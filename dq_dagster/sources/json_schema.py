@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from dq_dagster.rules.catalogue import rule_types
-from dq_dagster.rules.declared_reader import DeclaredReader
+from dq_dagster.rules.fields.declared import DeclaredReader
 from dq_dagster.ruleset import RuleSet
-from dq_dagster.sources.yaml_text import ANCHORS
+from dq_dagster.sources.yaml.text import ANCHORS
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -6,18 +6,16 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dq_dagster.sql.aggregate_call import AggregateCall, Argument
-from dq_dagster.sql.aggregates import AGGREGATES, GATHERED, ORDERED, Role
-from dq_dagster.sql.functions import SIZES
-from dq_dagster.sql.limits import bounded
+from dq_dagster.sql.findings import AggregateCall, Argument, bounded, take_subquery
+from dq_dagster.sql.functions import AGGREGATES, GATHERED, ORDERED, SIZES, Role
 from dq_dagster.sql.refusal import Refusal
-from dq_dagster.sql.subquery import take_subquery
 from dq_dagster.sql.tokens import Kind, Token
 
 if TYPE_CHECKING:
-    from dq_dagster.sql.cursor import Cursor
     from dq_dagster.sql.findings import Findings
     from dq_dagster.sql.grammar import Grammar
+    from dq_dagster.sql.tokens import Cursor
+
 
 _DECIMAL = re.compile(r"[0-9]*\.?[0-9]+|[0-9]+\.")
 _WHOLE = re.compile(r"[0-9]{1,6}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dq_dagster.sql.aggregate_calls import AggregateCalls
-from dq_dagster.sql.aggregates import AGGREGATES, GATHERED
-from dq_dagster.sql.findings import Place
+from dq_dagster.sql.findings import MAX_DIGITS, Place, bounded, take_subquery
 from dq_dagster.sql.functions import (
+    AGGREGATES,
     ALLOWED,
+    GATHERED,
     HIGHER_ORDER,
     SIZE_SECOND,
     SIZES,
@@ -23,7 +24,6 @@ from dq_dagster.sql.keywords import (
     SESSION_NAMES,
     SHAPING,
 )
-from dq_dagster.sql.limits import MAX_DIGITS, bounded
 from dq_dagster.sql.literals import take_type
 from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.refused_functions import (
@@ -35,13 +35,12 @@ from dq_dagster.sql.refused_functions import (
     WINDOW,
     Family,
 )
-from dq_dagster.sql.subquery import take_subquery
 from dq_dagster.sql.tokens import NAMES, Kind, Refused, Token, unquoted
 
 if TYPE_CHECKING:
-    from dq_dagster.sql.cursor import Cursor
     from dq_dagster.sql.findings import Findings
     from dq_dagster.sql.grammar import Grammar
+    from dq_dagster.sql.tokens import Cursor
 
 # dateadd(unit, amount, time): with fewer arguments the first one is an ordinary value.
 _ARGUMENTS_WITH_UNIT = 3

@@ -4,12 +4,98 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 
-from dq_dagster.sql.aggregate_call import AggregateCall
-from dq_dagster.sql.limits import MAX_AGGREGATES, MAX_REFUSALS
+from dq_dagster.sql.functions import BULKY, Role
+from dq_dagster.sql.keywords import QUERY_STARTS
 from dq_dagster.sql.refusal import Refusal
-from dq_dagster.sql.tokens import Refused
+from dq_dagster.sql.tokens import Cursor, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument as it was written, and what it is."""
+
+    text: str
+    role: Role
+
+    def sql(self, condition: str | None) -> str:
+        if condition is None or self.role is not Role.VALUE:
+            return self.text
+        return f"if({condition}, {self.text}, NULL)"
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """A call: where it stands in the expression, and what it is made of.
+
+    Rows are left out by making the aggregated values NULL, which every aggregate leaves out. The
+    words ``FILTER (WHERE ...)`` would not do: Spark computes what several aggregates share before
+    their filters, so that a filter does not keep a division by zero from raising.
+    """
+
+    text: str
+    start: int
+    function: str
+    arguments: tuple[Argument, ...]
+    distinct: bool = False
+    condition: str | None = None
+    # What the values are put in order by, where an order is written, and its direction.
+    order: Argument | None = None
+    direction: str = ""
+
+    @property
+    def stop(self) -> int:
+        return self.start + len(self.text)
+
+    def sql(self, where: str | None) -> str:
+        """The call over the rows that pass ``where``, and its own filter if it has one."""
+        condition = _both(where, self.condition)
+        listed = ", ".join(argument.sql(condition) for argument in self.arguments)
+        called = f"{self.function}({'DISTINCT ' if self.distinct else ''}{listed})"
+        if self.order is None:
+            return called
+        return f"{called} WITHIN GROUP (ORDER BY {self.order.sql(condition)}{self.direction})"
+
+    def distinct_values(self, where: str | None) -> str | None:
+        """What is made distinct before it is aggregated, if anything is."""
+        condition = _both(where, self.condition)
+        values = ", ".join(argument.sql(condition) for argument in self.arguments)
+        return values if self.distinct else None
+
+    @property
+    def is_bulky(self) -> bool:
+        return self.function in BULKY
+
+
+def _both(where: str | None, condition: str | None) -> str | None:
+    """Rows that do not pass the first are not even asked the second."""
+    if where is None or condition is None:
+        only = where if condition is None else condition
+        return None if only is None else f"({only})"
+    return f"if(({where}), ({condition}), false)"
+
+
+MAX_LENGTH = 10_000
+#: Brackets, calls, CASEs and lambdas within each other; reading them is recursive.
+MAX_NESTING = 40
+#: Operators on top of each other. Spark walks its tree by recursion and gives up, or crashes,
+#: somewhere above a thousand.
+MAX_HEIGHT = 200
+#: Digits of an argument that sets the size of a result.
+MAX_DIGITS = 4
+#: Each aggregate takes memory for every row that is read, and a place in the message.
+MAX_AGGREGATES = 50
+#: A text with more faults than this is not a rule with slips; the rest would add nothing.
+MAX_REFUSALS = 10
+
+
+def bounded(height: int) -> int:
+    """The height itself, unless Spark could not stand it."""
+    if height > MAX_HEIGHT:
+        raise Refused(Refusal.too_deep(MAX_HEIGHT))
+    return height
 
 
 class Place(Enum):
@@ -73,3 +159,13 @@ class Findings:
         around, self.place = self.place, Place.AGGREGATE
         yield
         self.place = around
+
+
+def take_subquery(cursor: Cursor, findings: Findings) -> bool:
+    """Moves over the bracket at the cursor if it holds a query, which is refused."""
+    opening = cursor.peek()
+    if opening.key != "(" or cursor.peek(1).key not in QUERY_STARTS:
+        return False
+    cursor.skip_bracket()
+    findings.refuse(Refusal.subquery(cursor.since(opening)))
+    return True

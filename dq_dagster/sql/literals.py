@@ -17,7 +17,7 @@ from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.tokens import Kind, Refused
 
 if TYPE_CHECKING:
-    from dq_dagster.sql.cursor import Cursor
+    from dq_dagster.sql.tokens import Cursor
 
 _HEXADECIMAL = re.compile(r"(['\"])[0-9A-Fa-f]*\1")
 _MOST_TYPES = 10

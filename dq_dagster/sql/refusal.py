@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dq_dagster.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from dq_dagster.sql.aggregates import Signature
+    from dq_dagster.sql.functions import Signature
     from dq_dagster.sql.refused_functions import Family
 
 _SHOWN = 60

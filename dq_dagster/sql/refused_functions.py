@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from dq_dagster.sql.aggregates import AGGREGATES
+from dq_dagster.sql.functions import AGGREGATES
 
 
 @dataclass(frozen=True, slots=True)

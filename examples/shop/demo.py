@@ -15,7 +15,7 @@ import dagster as dg
 from rich.console import Console
 
 from definitions import defs
-from dq_dagster.spark.java import ensure_java
+from dq_dagster.spark.session.java import ensure_java
 from examples.shop import assets, days, report, resources, rules
 from examples.shop.progress import Progress, is_check
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 import dq_dagster as dq
-from dq_dagster.integration import metadata
+from dq_dagster.integration.event_log import metadata
 
 _WIDE = 100
 COLOURS = {

@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 import dq_dagster as dq
-from dq_dagster.cli.backtest_report import drawn
+from dq_dagster.cli.backtest import drawn
 from dq_dagster.cli.main import main
-from dq_dagster.evaluation.tested_history import BacktestPoint
+from dq_dagster.evaluation.backtest.result import BacktestPoint
 from tests.integration.calendar import Shop, day, orders_asset, statuses
 from tests.integration.shelf import asset_of, run
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import dq_dagster as dq
 from dq_dagster.cli.main import main
 from dq_dagster.rules.catalogue import RULE_TYPES
-from dq_dagster.sources.yaml_writing import to_yaml
+from dq_dagster.sources.yaml.text import to_yaml
 from tests.integration.shelf import asset_of, by_name, metadata_of, run
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ RULES: dict[str, dict[str, Any]] = {
     "metric_in_range": {"metric": {"sql": "sum(price)"}, "min": 0},
     "metric_in_set": {"metric": "column_max:n", "values": [1.0]},
     "compare_metrics": {"metric": "column_min:n", "operator": "<=", "other": "column_max:n"},
-    "python": {"function": "tests.rules.functions:with_limit", "arguments": {"limit": 7}},
+    "python": {"function": "tests.rules.types.functions:with_limit", "arguments": {"limit": 7}},
     "record_count_in_range": {"min": 1, "where": "n > 1"},
     "column_count_in_range": {"min": 4},
     "file_size_in_range": {"min": 0},

@@ -12,14 +12,14 @@ import pytest
 
 import dq_dagster as dq
 from dq_dagster.evaluation.breakdown import OTHERS, Ranked, breakdown, groups_in
-from dq_dagster.evaluation.looking_back import NO_PAST
+from dq_dagster.evaluation.history.baseline import NO_PAST
 from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.metrics.states import State, Tally
-from dq_dagster.plan import metrics_of
-from dq_dagster.spark.slicing import MOST_PARTS
+from dq_dagster.plan.plan import metrics_of
+from dq_dagster.spark.frames.slicing import MOST_PARTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,7 +14,7 @@ import pytest
 
 import dq_dagster as dq
 from dq_dagster.errors import SparkFailure, TooManyParts
-from dq_dagster.spark import slicing
+from dq_dagster.spark.frames import slicing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

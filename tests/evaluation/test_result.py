@@ -8,7 +8,7 @@ from html import escape, unescape
 import pytest
 
 import dq_dagster as dq
-from dq_dagster.plan import make_plan
+from dq_dagster.plan.plan import make_plan
 
 RULES: list[dq.Rule] = [
     dq.RecordCountInRange(name="<script>alert(1)</script>", min=1),

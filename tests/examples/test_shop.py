@@ -16,7 +16,7 @@ from rich.console import Console
 
 import dq_dagster as dq
 from definitions import defs
-from dq_dagster.rules.column_statistic_rule import ColumnStatisticRule
+from dq_dagster.rules.base.column_rules import ColumnStatisticRule
 from examples.shop import demo, rules
 from tests.examples.shop_run import DEFECTS as ALL_DEFECTS
 from tests.examples.shop_run import Defect, ShopRun, io_manager, resources

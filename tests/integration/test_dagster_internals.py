@@ -43,7 +43,7 @@ from dagster._core.storage.tags import (  # noqa: TID251
     PARTITION_NAME_TAG,
 )
 
-from dq_dagster.integration.dagster_internals import is_external
+from dq_dagster.integration.internals import is_external
 
 
 def test_a_step_input_can_be_loaded_by_hand() -> None:

@@ -45,7 +45,7 @@ class Verdict:
         (("Ok", "secret", None), "Ok", "secret", "The function answered Ok for a text of 6 "),
         (("Ok", {"a": 1, "b": None}, "m"), "Ok", {"a": 1, "b": None}, "m."),
         ((dq.Status.WARNING, 1, "w!"), "Warning", 1, "w!"),
-        (dq.Judgement(dq.Status.ERROR, "No.", observed=7), "Error", 7, "No."),
+        (dq.plugins.Judgement(dq.Status.ERROR, "No.", observed=7), "Error", 7, "No."),
         (Verdict("ok"), "Ok", None, "The function answered Ok."),
         (SimpleNamespace(status="Error", observed=2, message="m"), "Error", 2, "m."),
     ],

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.status import Status, worst
+from dq_dagster.judging.judgement import Judgement, Status, worst
 
 OK = Judgement(Status.OK, "a is fine.", observed=0, rows=10, failed_rows=0, bounds={"max": 1})
 WARNING = Judgement(Status.WARNING, "b is odd.", observed=2, rows=8, failed_rows=2)

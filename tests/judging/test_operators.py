@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from dq_dagster.judging.membership import is_member
-from dq_dagster.judging.operators import Operator, holds
-from dq_dagster.metrics.single import Single, rounded
+from dq_dagster.judging.comparison import Operator, holds, is_member
+from dq_dagster.metrics.constant import Single, rounded
 
 INF = float("inf")
 # Left, right, and whether left is less than, equal to or greater than right.

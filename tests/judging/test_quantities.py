@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dq_dagster.judging.quantities import AgeRange, SizeRange, duration, size
+from dq_dagster.judging.ranges import AgeRange, SizeRange, duration, size
 
 HOUR, DAY = 3_600, 86_400
 

@@ -8,8 +8,8 @@ import pytest
 
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.schemas import Comparison
-from dq_dagster.metrics.shape import Field
-from dq_dagster.rules.type_names import parse_type
+from dq_dagster.metrics.schema import Field
+from dq_dagster.rules.fields.type_names import parse_type
 
 Columns = dict[str, str]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dq_dagster.judging.secrets import presentable
+from dq_dagster.judging.wording import presentable
 
 
 @pytest.mark.parametrize(

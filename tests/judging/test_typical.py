@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dq_dagster.errors import Misfit
-from dq_dagster.judging.past import PastValue
-from dq_dagster.judging.status import Status
-from dq_dagster.judging.typical import Typical, Unknown
-from dq_dagster.judging.typical_bounds import TypicalBounds
+from dq_dagster.judging.evidence import PastValue
+from dq_dagster.judging.judgement import Status
+from dq_dagster.judging.typical import Typical, TypicalBounds, Unknown
 
 AT = datetime(2024, 3, 31, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

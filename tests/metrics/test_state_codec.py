@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dq_dagster.errors import Misfit
-from dq_dagster.metrics.single import Single, rounded
+from dq_dagster.metrics.constant import Single, rounded
 from dq_dagster.metrics.state_codec import decode, encode
 from dq_dagster.metrics.states import Extreme, Moments, Odd, Opaque, State, Tally, Total
 

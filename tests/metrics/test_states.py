@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dq_dagster.errors import Unmeasurable
+from dq_dagster.metrics.constant import Single
 from dq_dagster.metrics.metric import ColumnAvg, ColumnStddev, ColumnSum
-from dq_dagster.metrics.single import Single
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, Odd, State, Tally, Total
 
 S = TypeVar("S", bound=State)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dq_dagster.metrics.single import Single, rounded
+from dq_dagster.metrics.constant import Single, rounded
 from dq_dagster.metrics.value_codec import NoValue, Undecodable, decode, decoded, encode
 
 steady = settings(derandomize=True, deadline=None, max_examples=300, database=None)

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
-from dq_dagster.metrics.meanings import countries, currencies, iban_lengths, languages, us_states
+from dq_dagster.metrics.meanings import codes
 from tests.oracle.meaning_dates import (
     is_date,
     is_date_to_parse,
@@ -293,7 +293,7 @@ def is_iban(text: str) -> bool:
     groups = [together[n : n + 4] for n in range(0, len(together), 4)]
     if text not in {together, " ".join(groups)} or not set(together) <= ALNUM:
         return False
-    if together != together.upper() or len(together) != iban_lengths.LENGTHS.get(together[:2]):
+    if together != together.upper() or len(together) != codes.IBAN_LENGTHS.get(together[:2]):
         return False
     if not digits(together[2:4]) or not 2 <= int(together[2:4]) <= 98:
         return False
@@ -323,8 +323,8 @@ ORACLE: dict[str, Callable[[str], bool]] = {
     "longitude": is_longitude,
     "geopoint": is_geopoint,
     "geometry": is_geometry,
-    "country": listed(countries.ALPHA_2, countries.ALPHA_3, countries.NAMES),
-    "us_state": listed(us_states.CODES, us_states.NAMES),
+    "country": listed(codes.COUNTRY_ALPHA_2, codes.COUNTRY_ALPHA_3, codes.COUNTRY_NAMES),
+    "us_state": listed(codes.US_STATE_CODES, codes.US_STATE_NAMES),
     "ip_address": lambda text: is_ipv4(text) or is_ipv6(text),
     "ipv4": is_ipv4,
     "ipv6": is_ipv6,
@@ -333,8 +333,8 @@ ORACLE: dict[str, Callable[[str], bool]] = {
     "user_agent": is_user_agent,
     "email": is_email,
     "uuid": is_uuid,
-    "currency": listed(currencies.CODES),
-    "language": listed(languages.ALPHA_2, languages.ALPHA_3),
+    "currency": listed(codes.CURRENCY_CODES),
+    "language": listed(codes.LANGUAGE_ALPHA_2, codes.LANGUAGE_ALPHA_3),
     "phone": is_phone,
     "iban": is_iban,
 }  # fmt: skip

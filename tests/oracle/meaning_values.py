@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from dq_dagster.metrics.meanings import countries, currencies, iban_lengths, languages, us_states
+from dq_dagster.metrics.meanings import codes
 from tests.oracle.meaning_examples import HOSTILE, INVALID, SMILE, VALID
 
 _LONGEST = 400
@@ -77,8 +77,8 @@ _CHANGES: list[Callable[[Random, str], str]] = [
 
 
 def _iban(random: Random) -> str:
-    country = random.choice(list(iban_lengths.LENGTHS))
-    length = iban_lengths.LENGTHS[country] + random.choice((0, 0, 0, 0, 1, -1))
+    country = random.choice(list(codes.IBAN_LENGTHS))
+    length = codes.IBAN_LENGTHS[country] + random.choice((0, 0, 0, 0, 1, -1))
     account = "".join(random.choices("0123456789ABCXYZ", k=length - 4))
     rest = int("".join(str(int(char, 36)) for char in f"{account}{country}00")) % 97
     whole = f"{country}{98 - rest + random.choice((0, 0, 0, 0, 1)):02d}{account}"
@@ -235,8 +235,8 @@ _MAKERS: dict[str, Callable[[Random], str]] = {
     "json_object": _json,
     "json_array": _json,
     "natural_language": _words,
-    "country": _one_of(countries.ALPHA_2, countries.ALPHA_3, countries.NAMES),
-    "us_state": _one_of(us_states.CODES, us_states.NAMES),
-    "currency": _one_of(currencies.CODES),
-    "language": _one_of(languages.ALPHA_2, languages.ALPHA_3),
+    "country": _one_of(codes.COUNTRY_ALPHA_2, codes.COUNTRY_ALPHA_3, codes.COUNTRY_NAMES),
+    "us_state": _one_of(codes.US_STATE_CODES, codes.US_STATE_NAMES),
+    "currency": _one_of(codes.CURRENCY_CODES),
+    "language": _one_of(codes.LANGUAGE_ALPHA_2, codes.LANGUAGE_ALPHA_3),
 }

@@ -8,7 +8,7 @@ import pytest
 
 import dq_dagster as dq
 from dq_dagster.evaluation.breakdown import OTHERS
-from dq_dagster.judging.impact import impact
+from dq_dagster.judging.judgement import impact
 from tests.oracle.comparing import same
 from tests.oracle.frames import frame
 from tests.oracle.plain import expected

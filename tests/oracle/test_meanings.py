@@ -10,10 +10,9 @@ import pytest
 
 import dq_dagster as dq
 from dq_dagster.metrics.conditions import NotValid
-from dq_dagster.metrics.meanings.definitions import DEFINITIONS
-from dq_dagster.metrics.meanings.meaning import BuiltIn
-from dq_dagster.spark.columns import Table as SparkTable
-from dq_dagster.spark.predicates import predicate
+from dq_dagster.metrics.meanings.meaning import DEFINITIONS, BuiltIn
+from dq_dagster.spark.expressions.predicates import predicate
+from dq_dagster.spark.frames.columns import Table as SparkTable
 from tests.oracle.comparing import differences
 from tests.oracle.frames import frame
 from tests.oracle.generate import Column, Table

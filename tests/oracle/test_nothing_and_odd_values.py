@@ -69,7 +69,7 @@ RULES: dict[str, dict[str, Any]] = {
     "metric_in_range": {"metric": "column_avg:n", "min": 0, "max": 10},
     "metric_in_set": {"metric": "column_max:n", "values": [1.0]},
     "compare_metrics": {"metric": "column_min:n", "operator": "<=", "other": "column_max:n"},
-    "python": {"function": "tests.rules.functions:fine"},
+    "python": {"function": "tests.rules.types.functions:fine"},
     "record_count_in_range": {"min": 1},
     "column_count_in_range": {"min": 4, "max": 4},
     "file_size_in_range": {"min": 0},

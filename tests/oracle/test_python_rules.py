@@ -75,7 +75,7 @@ ANSWERS: dict[str, Callable[[Facts], Any]] = {
     "number": lambda f: (f.status, np.int64(f.total), ""),
     "decimal": lambda f: (dq.Status(f.status), Decimal(f.total) / 4, f"In\n  lines: {f.sentence}"),
     "mapping": lambda f: (f.status, {"total": f.total, 1: f.missing}, None),
-    "judgement": lambda f: dq.Judgement(
+    "judgement": lambda f: dq.plugins.Judgement(
         dq.Status(f.status), f.sentence, observed=f.total, rows=f.rows, failed_rows=f.missing
     ),
     "object": lambda f: SimpleNamespace(status=f.status, failed_rows=f.missing, rows=True),

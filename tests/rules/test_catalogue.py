@@ -8,8 +8,8 @@ import pytest
 from pydantic import ConfigDict
 
 import dq_dagster as dq
+from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.catalogue import RULE_TYPES
-from dq_dagster.rules.rule import Rule
 
 
 @pytest.mark.parametrize("kind", RULE_TYPES)

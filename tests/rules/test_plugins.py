@@ -15,12 +15,12 @@ WEEKDAYS = """
 from typing import Literal
 import dq_dagster as dq
 
-class OnWeekdays(dq.ColumnValueRule):
+class OnWeekdays(dq.plugins.ColumnValueRule):
     '''Dates are weekdays.'''
     type: Literal["{kind}"] = "{kind}"
 
     def bad_value(self, column):
-        return dq.ValueSql(column, self.blank_is_empty, "weekday({{value}}) > 4")
+        return dq.plugins.ValueSql(column, self.blank_is_empty, "weekday({{value}}) > 4")
 
     def fault(self, bad):
         return "fall on a weekend"
@@ -116,7 +116,7 @@ def test_a_clash_names_the_packages_and_harms_no_other_type(
         ("OnWeekdays = int", "TypeError: <class 'int'> is not a subclass of dq_dagster.Rule"),
         ("", "AttributeError: module 'broken' has no attribute 'OnWeekdays'"),
         (
-            "import dq_dagster as dq\nclass OnWeekdays(dq.ColumnValueRule): ...",
+            "import dq_dagster as dq\nclass OnWeekdays(dq.plugins.ColumnValueRule): ...",
             "TypeError: OnWeekdays has no default for its field 'type'",
         ),
     ],

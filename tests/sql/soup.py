@@ -5,8 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from dq_dagster.sql.aggregates import AGGREGATES, Role
-from dq_dagster.sql.functions import ALLOWED, HIGHER_ORDER, SIZE_SECOND, UNIT_FIRST
+from dq_dagster.sql.functions import (
+    AGGREGATES,
+    ALLOWED,
+    HIGHER_ORDER,
+    SIZE_SECOND,
+    UNIT_FIRST,
+    Role,
+)
 from dq_dagster.sql.keywords import SHAPING, STATEMENT_STARTS
 from dq_dagster.sql.refused_functions import REFUSED
 

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from dq_dagster.sql import Refusal, aggregate_columns_used, aggregate_refusals, refusals
-from dq_dagster.sql.aggregate_expression import aggregate_calls, handles_nan, restricted
-from dq_dagster.sql.aggregates import AGGREGATES
+from dq_dagster.sql.expressions import aggregate_calls, handles_nan, restricted
+from dq_dagster.sql.functions import AGGREGATES
 from tests.sql.aggregate_benign import BENIGN_AGGREGATES
 from tests.sql.aggregate_hostile import HOSTILE_AGGREGATES
 from tests.sql.benign import BENIGN

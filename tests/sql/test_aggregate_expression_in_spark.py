@@ -11,16 +11,10 @@ from pyspark.sql.types import BooleanType, StructType
 
 from dq_dagster.metrics.sql_aggregate import SqlAggregate
 from dq_dagster.sql import aggregate_columns_used, aggregate_refusals
-from dq_dagster.sql.aggregate_expression import restricted
-from dq_dagster.sql.aggregates import AGGREGATES, GATHERED, ORDERED, Role
+from dq_dagster.sql.expressions import restricted
+from dq_dagster.sql.functions import AGGREGATES, GATHERED, ORDERED, Role
 from dq_dagster.sql.keywords import CLOCKS
-from dq_dagster.sql.refused_functions import (
-    GATHERING,
-    GROUPED,
-    REFUSED,
-    SKETCH,
-    UNORDERED,
-)
+from dq_dagster.sql.refused_functions import GATHERING, GROUPED, REFUSED, SKETCH, UNORDERED
 from tests.sql.aggregate_benign import BENIGN_AGGREGATES
 from tests.sql.agreement import disagreements
 from tests.sql.benign import ROWS, SCHEMA

@@ -7,18 +7,20 @@ from typing import Literal
 import dq_dagster as dq
 
 
-class ColumnDatesOnWeekdays(dq.ColumnValueRule):
+class ColumnDatesOnWeekdays(dq.plugins.ColumnValueRule):
     """Every date of each column is a Monday to Friday, up to ``threshold``."""
 
     type: Literal["column_dates_on_weekdays"] = "column_dates_on_weekdays"
     saturday_counts: bool = False
     """Whether Saturday is a weekday too."""
 
-    def bad_value(self, column: str) -> dq.ValueSql:
+    def bad_value(self, column: str) -> dq.plugins.ValueSql:
         # Spark's weekday() is 0 on Monday and 6 on Sunday.
         last = 5 if self.saturday_counts else 4
         types = ("date", "timestamp", "timestamp_ntz")
-        return dq.ValueSql(column, self.blank_is_empty, f"weekday({{value}}) > {last}", types)
+        return dq.plugins.ValueSql(
+            column, self.blank_is_empty, f"weekday({{value}}) > {last}", types
+        )
 
     def fault(self, bad: int) -> str:
         return f"{'falls' if bad == 1 else 'fall'} on a weekend"

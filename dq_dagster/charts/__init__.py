@@ -1,0 +1,1 @@
+"""Pictures of numbers: one palette, one drawing library."""

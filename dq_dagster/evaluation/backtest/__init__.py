@@ -1,0 +1,1 @@
+"""Change detection tried out on the past."""

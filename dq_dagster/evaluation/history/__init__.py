@@ -1,0 +1,1 @@
+"""The past that rules are judged by."""

@@ -1,0 +1,1 @@
+"""What is kept of partitions, so that they need not be read again."""

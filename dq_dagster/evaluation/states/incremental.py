@@ -1,0 +1,299 @@
+"""Answers for the whole dataset from what is on record, and a look at what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from dq_dagster.evaluation.batch import Dataset, Source
+from dq_dagster.evaluation.measurements import Measurements
+from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.states.reuse import Block, KeptStates, Reuse, partitions_in
+from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.metric import ColumnCount, Metric, RowMetric
+from dq_dagster.metrics.schema import ActualSchema
+from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut, Slice
+from dq_dagster.metrics.states import State
+from dq_dagster.plan.plan import Plan, Wanted, by_partition, metrics_of, passes_for, wanted_by
+from dq_dagster.rules.base.rule import Rule
+from dq_dagster.spark.passes.state_keys import StateKeys
+
+_BY_PARTITION = Cut(partitioned=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The measurements, the plan they followed, and the data for those that are made later.
+
+    ``partitions`` make up the dataset. ``recorded`` are the blocks that some metrics took from the
+    record, ``scanned`` the partitions that were read beside them; ``keys`` are those that states
+    are kept under. All of these are empty where nothing is to be kept. ``is_divided`` says that
+    rows which belong to no partition are only read together with those they are stored with.
+    """
+
+    plan: Plan
+    dataset: Dataset
+    found: Measurements
+    partitions: tuple[str, ...] = ()
+    scanned: tuple[str, ...] = ()
+    recorded: Mapping[Metric, tuple[Block, ...]] = field(default_factory=dict)
+    keys: Mapping[Metric, str] = field(default_factory=dict)
+    is_divided: bool = False
+    # Asked about for each partition, and the same for all of them.
+    _whole: dict[Metric, bool] = field(default_factory=dict, repr=False, compare=False)
+
+    def told(self, outcome: Outcome) -> Outcome:
+        """The outcome with the states behind it, and how much of it comes from the record."""
+        if not self.partitions:
+            return outcome
+        kept = self._kept(outcome)
+        if outcome.partition is not None or not self._is_recorded(outcome.rule):
+            return replace(outcome, states=kept)
+        read, of = len(self._read_for(outcome.rule)), len(self.partitions)
+        details = {**outcome.details, "reused": {"partitions": of - read, "of": of}}
+        message = f"{outcome.message} {_sentence(read, of)}"
+        return replace(outcome, message=message, details=details, states=kept)
+
+    def _is_recorded(self, rule: Rule) -> bool:
+        """Whether all that the rule needs of the rows was merged with what is on record."""
+        measured = {metric for step in self.plan.passes for metric in step.metrics}
+        wanted = metrics_of(rule)
+        taken = [metric for metric in wanted if metric in self.recorded]
+        return bool(taken) and all(m in self.recorded for m in wanted if m in measured)
+
+    def _read_for(self, rule: Rule) -> set[str]:
+        """The partitions that the rule's answer on the whole dataset took from the data."""
+        blocks = [self.recorded[m] for m in metrics_of(rule) if m in self.recorded]
+        return set(self.partitions) - frozenset.intersection(*map(partitions_in, blocks))
+
+    def _kept(self, outcome: Outcome) -> KeptStates:
+        whole: dict[str, State] = {}
+        parts: dict[str, Mapping[str, State]] = {}
+        for metric in metrics_of(outcome.rule):
+            measured = self.found.metrics.get(metric)
+            if metric not in self.keys or measured is None or not measured.covers(_BY_PARTITION):
+                continue
+            key = self.keys[metric]
+            is_whole = self._is_whole(metric)
+            if self.is_divided and not is_whole:
+                # Who takes a partition from the record would miss the rows beside it.
+                continue
+            if outcome.partition is not None:
+                parts[key] = _of_partitions(measured, (outcome.partition,))
+                continue
+            parts[key] = _of_partitions(measured, self._scanned_for(metric))
+            state = measured.by_part(UNDIVIDED).get(WHOLE, measured.nothing)
+            if isinstance(state, State) and is_whole:
+                whole[key] = state
+        of_all = self.partitions if outcome.partition is None else ()
+        return KeptStates(of_all, whole, {key: some for key, some in parts.items() if some})
+
+    def _scanned_for(self, metric: Metric) -> tuple[str, ...]:
+        return self.scanned if metric in self.recorded else self.partitions
+
+    def _is_whole(self, metric: Metric) -> bool:
+        """Whether it speaks of the dataset's partitions only; rows of others may lie around."""
+        if metric not in self._whole:
+            there = {part.partition for part in self.found.metrics[metric].slices(_BY_PARTITION)}
+            self._whole[metric] = there <= {*self.partitions, *self.scanned}
+        return self._whole[metric]
+
+
+def _of_partitions(measured: Measured, names: tuple[str, ...]) -> dict[str, State]:
+    states = measured.by_part(_BY_PARTITION)
+    found = {name: states.get(Slice(name), measured.nothing) for name in names}
+    return {name: state for name, state in found.items() if isinstance(state, State)}
+
+
+def _sentence(read: int, of: int) -> str:
+    was = "was" if read == 1 else "were"
+    are = "is" if of - read == 1 else "are"
+    return f"{read:,} of {of:,} partitions {was} read, {of - read:,} {are} as recorded."
+
+
+# The schema of what is read decides which records fit, and those decide what is read.
+_MOST_ROUNDS = 3
+
+Blocks = dict[Metric, tuple[Block, ...]]
+
+
+def look(source: Source, plan: Plan, partitions: Sequence[str] | None, reuse: Reuse | None) -> Look:
+    """Measures what the rules need; with ``reuse``, only what is not on record.
+
+    ``partitions`` are those that are judged by themselves, None for all.
+    """
+    settled = None
+    dataset = None
+    if partitions is not None and all(rule.scope == "partitions" for rule in plan.rules):
+        if reuse is not None and source.is_divided:
+            dataset = source.beside(partitions, reuse.partitions)
+        else:
+            dataset = source.only(partitions)
+    elif reuse is not None:
+        settled = _settle(source, plan, partitions, reuse)
+    if reuse is None or settled is None:
+        seen = _plain_look(source, dataset or source.whole, plan, partitions, reuse)
+    else:
+        seen = _divided_look(source, plan, settled, reuse)
+    apart = seen.dataset.apart(plan, seen.found.partitions)
+    return replace(seen, found=replace(seen.found, apart=apart)) if apart else seen
+
+
+def _plain_look(
+    source: Source,
+    dataset: Dataset,
+    plan: Plan,
+    partitions: Sequence[str] | None,
+    reuse: Reuse | None,
+) -> Look:
+    """One that takes nothing from the record."""
+    found = dataset.measure(plan, partitions)
+    if reuse is None:
+        return Look(plan, dataset, found)
+    return Look(
+        plan,
+        dataset,
+        found,
+        reuse.partitions,
+        reuse.partitions,
+        keys=_keys(dataset, plan.metrics),
+        is_divided=source.is_divided,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """The partitions to read, the data for it, and the blocks that stand for all others."""
+
+    wanted: Wanted
+    judged: tuple[str, ...]
+    scan: tuple[str, ...]
+    dataset: Dataset
+    blocks: Blocks
+    keys: Mapping[Metric, str]
+    # Whether there may be rows to read: those of the scan, or some that belong to no partition.
+    is_read: bool
+
+
+def _judged(plan: Plan, partitions: Sequence[str] | None, reuse: Reuse) -> tuple[str, ...]:
+    """The partitions that are judged by themselves."""
+    if all(rule.scope == "whole_dataset" for rule in plan.rules):
+        return ()
+    return reuse.partitions if partitions is None else tuple(dict.fromkeys(partitions))
+
+
+def _settle(
+    source: Source, plan: Plan, partitions: Sequence[str] | None, reuse: Reuse
+) -> _Settled | None:
+    """What to read and what to take from the record; None if all has to be read."""
+    judged = _judged(plan, partitions, reuse)
+    wanted = wanted_by(plan.rules, partitioned=True)
+    kept = [m for m, cuts in wanted.items() if UNDIVIDED in cuts and not _broken_down(cuts)]
+    scan = _united(judged, reuse.unknown())
+    for _ in range(_MOST_ROUNDS):
+        if not reuse.partitions or set(scan) >= set(reuse.partitions):
+            return None
+        is_read = bool(scan) or not source.is_divided
+        # Where nothing is to be read, any partition tells what columns there are.
+        dataset = source.beside(scan if is_read else reuse.partitions[-1:], reuse.partitions)
+        keys = _keys(dataset, wanted)
+        blocks = _blocks(kept, keys, reuse)
+        missing = {
+            name
+            for some in blocks.values()
+            for name in frozenset(reuse.partitions) - partitions_in(some)
+        }
+        wider = _united(scan, [name for name in reuse.partitions if name in missing])
+        if wider == scan:
+            return _Settled(wanted, judged, scan, dataset, blocks, keys, is_read)
+        scan = wider
+    return None
+
+
+def _broken_down(cuts: Iterable[Cut]) -> bool:
+    return any(cut.dimension is not None for cut in cuts)
+
+
+def _united(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*some, *others]))
+
+
+def _keys(dataset: Dataset, metrics: Iterable[Metric]) -> dict[Metric, str]:
+    keys = StateKeys.of(dataset.table, dataset.frame.sparkSession)
+    found = {metric: keys.key(metric) for metric in metrics}
+    return {metric: key for metric, key in found.items() if key is not None}
+
+
+def _blocks(metrics: Sequence[Metric], keys: Mapping[Metric, str], reuse: Reuse) -> Blocks:
+    """The blocks of the metrics that have any."""
+    found: Blocks = {}
+    for metric in metrics:
+        kind = metric.kept_as if isinstance(metric, RowMetric) else None
+        if metric in keys and kind is not None:
+            found[metric] = reuse.usable(keys[metric], kind)
+    return {metric: blocks for metric, blocks in found.items() if blocks}
+
+
+def _divided_look(source: Source, plan: Plan, settled: _Settled, reuse: Reuse) -> Look:
+    """One pass over what is new, and others over everything for what is not kept on record."""
+    new, rest = _divided(settled)
+    dataset, keys = settled.dataset, dict(settled.keys)
+    found = dataset.measure(new_plan := _part(plan, new), settled.judged)
+    rest_plan = _part(plan, rest)
+    if rest_plan.passes or any(map(_of_schema, rest)):
+        dataset = source.whole
+        also = dataset.measure(rest_plan, settled.judged)
+        found = replace(also, metrics={**found.metrics, **also.metrics})
+        # Of what was measured on all rows, a key that only fits the new ones would be wrong.
+        keys = {metric: key for metric, key in keys.items() if metric not in rest}
+        keys |= _keys(dataset, rest)
+    return Look(
+        replace(plan, passes=(*new_plan.passes, *rest_plan.passes)),
+        dataset,
+        _merged(found, settled, reuse),
+        reuse.partitions,
+        settled.scan,
+        settled.blocks,
+        keys,
+        source.is_divided,
+    )
+
+
+def _divided(settled: _Settled) -> tuple[Wanted, Wanted]:
+    """The metrics for which some partitions are enough, and those that need everything."""
+    new: Wanted = {}
+    rest: Wanted = {}
+    for metric, cuts in settled.wanted.items():
+        if metric in settled.blocks:
+            new[metric] = (_BY_PARTITION,)
+        elif all(cut.partitioned for cut in cuts) and not _of_schema(metric):
+            new[metric] = cuts
+        else:
+            rest[metric] = cuts
+    if any(isinstance(metric, RowMetric) and metric.mergeable for metric in rest):
+        # As it is where nothing is on record.
+        rest = by_partition(rest)
+    return (new if settled.is_read else {}), rest
+
+
+def _of_schema(metric: Metric) -> bool:
+    return isinstance(metric, ColumnCount | ActualSchema)
+
+
+def _part(plan: Plan, wanted: Wanted) -> Plan:
+    return replace(plan, metrics=tuple(wanted), passes=passes_for(wanted))
+
+
+def _merged(found: Measurements, settled: _Settled, reuse: Reuse) -> Measurements:
+    """The measurements in which what is on record has its place."""
+    together = {}
+    for metric, blocks in settled.blocks.items():
+        on_record = partitions_in(blocks)
+        measured = found.metrics.get(metric)
+        # Also rows of other partitions, and of none: they are part of the whole.
+        there = [] if measured is None else measured.slices(_BY_PARTITION)
+        named = map(Slice, reuse.partitions)
+        new = [p for p in dict.fromkeys([*there, *named]) if p.partition not in on_record]
+        states = [block.state for block in blocks]
+        together[metric] = Measured.of_new_and_old(metric, measured, new, states)
+    return replace(found, metrics={**found.metrics, **together})

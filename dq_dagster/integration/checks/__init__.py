@@ -1,0 +1,1 @@
+"""Asset checks: their specs, and the step that answers them."""

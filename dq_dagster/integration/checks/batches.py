@@ -1,0 +1,359 @@
+"""The data that a run's rules are judged on, in as few portions as it can be read in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from dq_dagster.errors import MissingPartitions, Unassignable, UnreadableData
+from dq_dagster.evaluation.states.reuse import Reuse
+from dq_dagster.integration.checks.failures import absent_partitions, cause_of, is_missing, told
+from dq_dagster.integration.checks.readers import (
+    AssetIOManager,
+    DividingIOManager,
+    PartitionReader,
+    Reader,
+    name_of,
+)
+from dq_dagster.integration.checks.request import Asked
+from dq_dagster.integration.event_log.states import RecordedStates
+from dq_dagster.integration.internals import (
+    asked_partitions,
+    holds_one_run_only,
+    io_manager_of,
+    is_built_by_dagster,
+    known_assets,
+    load_asset_value,
+    partition_keys_of,
+    partitions_def_of,
+)
+from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, asset_key
+from dq_dagster.integration.partitions.keys import partition_key_sql
+from dq_dagster.metrics.slices import NO_KEY
+from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
+from dq_dagster.rules.base.rule import Rule
+from dq_dagster.spark.frames.divided import Divided
+from dq_dagster.spark.frames.frames import HIDDEN_KEY, as_spark
+from dq_dagster.spark.frames.quoting import identifier, text
+from dq_dagster.spark.session.ansi import require_ansi, under_ansi
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Rules that are evaluated together, and the data for it.
+
+    ``partition_by`` gives a row's partition, ``partitions`` are those to judge. ``note`` is what
+    outcomes on the whole dataset have to say of what they saw. The data may be a function that
+    reads some partitions, or with None all of them; with ``reuse`` it is one.
+    """
+
+    rules: tuple[Rule, ...]
+    data: Any
+    partition_by: str | None = None
+    partitions: tuple[str, ...] | None = None
+    note: str = ""
+    reuse: Reuse | None = None
+
+    def by_record(self) -> list[Portion]:
+        """Rules that ask the event log apart: it says one thing of partitions, another of all."""
+        asking = [rule for rule in self.rules if _asks_the_log(rule)]
+        if not asking or self.partition_by is None:
+            return [self]
+        groups = [
+            [rule for rule in self.rules if rule not in asking],
+            [_scoped(rule, "partitions") for rule in asking if rule.scope != "whole_dataset"],
+            [_scoped(rule, "whole_dataset") for rule in asking if rule.scope != "partitions"],
+        ]
+        return [replace(self, rules=tuple(rules)) for rules in groups if rules]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionedSource:
+    """Reads the partitions of one asset inside a check's step."""
+
+    context: dg.AssetCheckExecutionContext
+    reader: Reader
+    asset: AssetPartitions
+    # What is on record, where answers are to be put together from it.
+    states: RecordedStates | None = None
+
+    def portions(self, asked: Asked) -> list[Portion]:
+        """One portion where rows can be told apart by partition, else partitions and whole."""
+        if self._holds_one_run_only:
+            return [self._of_this_run(asked)]
+        if self.states is not None and self.asset.existing:
+            return [self._beside_the_record(asked, self.states.reuse())]
+        if not isinstance(self.reader, PartitionReader):
+            wanted = self.asset.existing if asked.dataset_rules else asked.partitions
+            everything = self._complete(self.reader.read(self.context, self.asset.key), wanted)
+            return [self._divided(asked.rules, asked.partitions, everything)]
+        if not asked.dataset_rules:
+            return [self._of_partitions(asked.rules, asked.partitions)]
+        everything = self.everything()
+        if not asked.partitions or self._is_divisible(everything):
+            return [self._divided(asked.rules, asked.partitions, everything)]
+        single = tuple(_scoped(rule, "partitions") for rule in asked.partition_rules)
+        whole = tuple(_scoped(rule, "whole_dataset") for rule in asked.dataset_rules)
+        return [
+            self._of_partitions(single, asked.partitions),
+            self._divided(whole, (), everything),
+        ]
+
+    def _is_divisible(self, value: Any) -> bool:
+        """Whether it can be told which partition each row belongs to."""
+        return self.asset.expression is not None or isinstance(value, Divided | Mapping)
+
+    @property
+    def _holds_one_run_only(self) -> bool:
+        in_memory = isinstance(self.reader, AssetIOManager)
+        return in_memory and holds_one_run_only(self.context, self.asset.key)
+
+    def _of_this_run(self, asked: Asked) -> Portion:
+        """What the run itself built and keeps in memory."""
+        value = self.reader.read(self.context, self.asset.key)
+        own = asked_partitions(self.context) or asked.partitions
+        built = list(value) if isinstance(value, Mapping) else list(own)
+        lost = [key for key in asked.partitions if key not in built]
+        if lost:
+            raise MissingPartitions.not_in_memory(self._name, lost)
+        shown = ", ".join(f"'{name}'" for name in built[:3]) + (" and more" if built[3:] else "")
+        note = f"Only this run's data was seen, which is kept in memory: {shown or 'all of it'}."
+        portion = self._divided(asked.rules, asked.partitions, value, only=asked.partitions)
+        return replace(portion, note=note)
+
+    def _beside_the_record(self, asked: Asked, reuse: Reuse) -> Portion:
+        """Whatever is not on record is read when it is asked for."""
+        rules, keys = asked.rules, asked.partitions
+        if asked.dataset_rules:
+            self._require_stored()
+        return Portion(rules, self._tagged, HIDDEN_KEY, keys, reuse=reuse)
+
+    def _tagged(self, keys: Sequence[str] | None) -> Divided:
+        """The data of these partitions, or all there is, each row with its partition."""
+        selective = isinstance(self.reader, PartitionReader)
+        if keys is None:
+            value = self.everything()
+        elif selective:
+            value = self.read(keys)
+        else:
+            value = self._complete(self.reader.read(self.context, self.asset.key), keys)
+        if isinstance(value, Divided):
+            return value
+        if isinstance(value, Mapping):
+            return Divided.of_frames(value)
+        if keys is not None and len(keys) == 1 and isinstance(self.reader, AssetIOManager):
+            return Divided.of_frames({keys[0]: value})
+        if selective and self.asset.expression is None:
+            return self._read_apart(self.asset.existing if keys is None else keys)
+        frame = as_spark(value)
+        key = f"coalesce({self.key_sql(frame, None)}, {text(NO_KEY)})"
+        if not self._is_told_by_columns(frame):
+            frame = under_ansi(frame)
+            require_ansi(frame)
+        return Divided(frame.selectExpr("*", f"{key} AS {identifier(HIDDEN_KEY)}"))
+
+    def _is_told_by_columns(self, frame: DataFrame) -> bool:
+        """Whether columns as they are tell the partition, and no SQL of the author."""
+        told = self.asset.expression
+        names = {name.lower() for name in frame.columns}
+        expressions = [told] if isinstance(told, str) else (told or {}).values()
+        return all(expression.lower() in names for expression in expressions)
+
+    def _read_apart(self, keys: Sequence[str]) -> Divided:
+        """Each partition by itself."""
+        found: dict[str, Any] = {}
+        lost: list[str] = []
+        for key in keys:
+            try:
+                found[key] = self.read([key])
+            except MissingPartitions as error:
+                lost += error.by_partition
+        self._require(lost)
+        return Divided.of_frames(found)
+
+    def everything(self) -> Any:
+        """All partitions that exist; whatever there is where only others know that."""
+        existing = self.asset.existing
+        if existing and isinstance(self.reader, PartitionReader):
+            return self.read(existing)
+        if self.asset.is_built and not existing and isinstance(self.reader, PartitionReader):
+            raise UnreadableData.nothing_built(self._name)
+        return self._complete(self.reader.read(self.context, self.asset.key), existing)
+
+    def _of_partitions(self, rules: tuple[Rule, ...], keys: tuple[str, ...]) -> Portion:
+        value = self.read(keys)
+        if len(keys) > 1 and not self._is_divisible(value):
+            value = self._read_apart(keys)
+        portion = self._divided(rules, keys, value, only=keys)
+        # The whole is only read for rules that refer to their own asset.
+        return replace(portion, data=lambda k: self.everything() if k is None else portion.data)
+
+    def read(self, keys: Sequence[str]) -> Any:
+        """The data of these partitions, and of no others.
+
+        Raises if one of them is known as built, and can not be read.
+        """
+        try:
+            value = self._read(keys)
+        except Exception as error:
+            if is_missing(error):
+                self._require(keys if len(keys) == 1 else self._missing_among(keys))
+            raise
+        return self._complete(value, keys)
+
+    def _read(self, keys: Sequence[str]) -> Any:
+        if not isinstance(self.reader, PartitionReader):
+            raise TypeError("The reader can not read single partitions.")
+        return self.reader.read_partitions(self.context, self.asset.key, keys)
+
+    def _missing_among(self, keys: Sequence[str]) -> list[str]:
+        """Those that can not be read by themselves either: readers take all of them or none."""
+        lost = []
+        for key in keys:
+            try:
+                self._read([key])
+            except Exception as error:
+                if not is_missing(error):
+                    raise
+                lost.append(key)
+        return lost
+
+    def _complete(self, value: Any, keys: Sequence[str]) -> Any:
+        """The value, if all of these partitions that are known as built are in it.
+
+        Of a single frame nobody can tell: a partition may have no rows.
+        """
+        if isinstance(value, Divided) and value.partitions is not None:
+            self._require([key for key in keys if key not in value.partitions])
+        if isinstance(value, Mapping):
+            built = self.asset.built
+            value = {key: one for key, one in value.items() if one is not None or key not in built}
+            self._require([key for key in keys if key not in value])
+        return value
+
+    def _require_stored(self) -> None:
+        """Asks the IO manager, where it can say without reading them, for all that are built."""
+        manager = None
+        if isinstance(self.reader, AssetIOManager):
+            manager = io_manager_of(self.context, self.asset.key)
+        if isinstance(manager, DividingIOManager):
+            existing = self.asset.existing
+            there = set(manager.stored_partitions(self.asset.key, existing))
+            self._require([key for key in existing if key not in there])
+
+    def _require(self, missing: Sequence[str]) -> None:
+        """Raises if one of the missing partitions is known as built."""
+        lost = [key for key in missing if key in self.asset.built]
+        if lost and isinstance(self.reader, AssetIOManager):
+            told = absent_partitions(self.context.instance, self.asset.key, lost)
+            raise told or UnreadableData.nothing_built(self._name)
+        if lost:
+            raise MissingPartitions.lost(self._name, lost, built=len(self.asset.built))
+
+    @property
+    def _name(self) -> str:
+        return self.asset.key.to_user_string()
+
+    def _divided(
+        self,
+        rules: tuple[Rule, ...],
+        keys: tuple[str, ...],
+        value: Any,
+        only: Sequence[str] | None = None,
+    ) -> Portion:
+        """``only``: the partitions that the data is known to be of; it is not asked then."""
+        if isinstance(value, Mapping):
+            value = Divided.of_frames(value)
+        if not keys:
+            # Partitions that were asked for but never built have no rows to judge.
+            rules = tuple(_scoped(r, "whole_dataset") for r in rules if r.scope != "partitions")
+            whole = value.undivided if isinstance(value, Divided) else as_spark(value)
+            return Portion(rules, whole)
+        if isinstance(value, Divided):
+            return Portion(rules, value, HIDDEN_KEY, keys)
+        if only is not None and len(only) == 1:
+            return Portion(rules, as_spark(value), text(only[0]), keys)
+        frame = as_spark(value)
+        return Portion(rules, frame, self.key_sql(frame, keys), keys)
+
+    def key_sql(self, frame: Any, keys: Sequence[str] | None) -> str:
+        """The SQL that gives a row's partition."""
+        if self.asset.expression is None:
+            raise Unassignable.no_expression(self._name)
+        return partition_key_sql(
+            self.asset.definition, self.asset.expression, frame.schema, keys=keys, asset=self._name
+        )
+
+
+def _asks_the_log(rule: Rule) -> bool:
+    return any(isinstance(metric, RecordedMetric | MetadataMetric) for metric in rule.metrics())
+
+
+def _scoped(rule: Rule, scope: str) -> Rule:
+    return rule.model_copy(update={"scope": scope})
+
+
+def other_assets(rules: Sequence[Rule], own: dg.AssetKey) -> list[str]:
+    """The assets beside its own that the rules of an asset look at."""
+    named = dict.fromkeys(name for rule in rules for name in rule.other_assets)
+    return [name for name in named if asset_key(name) != own]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherAssets(Mapping[str, Any]):
+    """Loads an asset's value through its own IO manager, inside the step, at each access.
+
+    It is always the whole asset, whichever partition the run is about: what an order refers to
+    need not have been built on the same day.
+    """
+
+    context: dg.AssetCheckExecutionContext
+    names: Sequence[str]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.names:
+            raise KeyError(name)
+        try:
+            return self._load(asset_key(name))
+        except Exception as error:  # noqa: BLE001 (told without secrets; only its rules fail)
+            if isinstance(cause_of(error), KeyError) and self._is_in_memory(name):
+                raise UnreadableData.not_kept(name) from None
+            raise told(error, name) from None
+
+    def _is_in_memory(self, name: str) -> bool:
+        key = asset_key(name)
+        return key in known_assets(self.context) and holds_one_run_only(self.context, key)
+
+    def _load(self, key: dg.AssetKey) -> Any:
+        known = known_assets(self.context)
+        if key not in known:
+            names = sorted(one.to_user_string() for one in known)
+            raise UnreadableData.unknown_asset(key.to_user_string(), names)
+        definition = partitions_def_of(self.context, key)
+        if definition is None or holds_one_run_only(self.context, key):
+            return load_asset_value(self.context, key)
+        instance = self.context.instance
+        is_buildable = is_built_by_dagster(self.context, key)
+        asset = AssetPartitions(key, definition, None, instance, is_buildable, name_of(None))
+        if not asset.is_built:
+            # Of what others build, only they know which partitions there are.
+            every = partition_keys_of(definition, instance)
+            return load_asset_value(self.context, key, every)
+        value = PartitionedSource(self.context, AssetIOManager(), asset).everything()
+        return value.plain if isinstance(value, Divided) else value
+
+    def __contains__(self, name: object) -> bool:
+        # Not what a mapping inherits, which would load the value.
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)

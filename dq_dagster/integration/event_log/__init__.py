@@ -1,0 +1,1 @@
+"""What the event log keeps of outcomes: written and read here only."""

@@ -1,0 +1,241 @@
+"""What the event log knows of assets: metric values that checks recorded, and metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any
+
+import dagster as dg
+from dagster import AssetCheckEvaluation
+
+from dq_dagster.errors import Misfit, Unmeasurable
+from dq_dagster.integration.event_log.codec import metrics_in
+from dq_dagster.integration.internals import (
+    Of,
+    check_keys_of,
+    evaluation_pages,
+    partition_keys_of,
+    partitions_def_of,
+    storage_ids,
+)
+from dq_dagster.integration.partitions.asset_partitions import asset_key
+from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
+from dq_dagster.metrics.value_codec import NoValue
+from dq_dagster.rules.base.rule import Rule
+
+# How many evaluations of a check are looked through for one that recorded a metric.
+_MOST_EVALUATIONS = 25
+# How many materializations one question to the event log asks for.
+_PAGE = 1_000
+
+
+class OnDemand(Mapping[str, Any]):
+    """A mapping that is read from somewhere when it is first asked for anything."""
+
+    def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _values(self) -> Mapping[str, Any]:
+        return self._read()
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def recorded_values(
+    context: dg.AssetCheckExecutionContext,
+    key: dg.AssetKey,
+    rules: Sequence[Rule],
+    partitions: Sequence[str | None],
+) -> Mapping[str, Any]:
+    """The newest value of each metric of the asset; of other assets, under their keys.
+
+    A partition has values of its own (None: the whole dataset), so they are known for one slice.
+    """
+    if len(partitions) != 1:
+        return OnDemand(_several_slices)
+    return _with_others(partial(_newest, context, partitions[0]), key, rules)
+
+
+def _several_slices() -> Mapping[str, Any]:
+    raise Unmeasurable.recorded_for_one_slice()
+
+
+def latest_metadata(
+    context: dg.AssetCheckExecutionContext,
+    key: dg.AssetKey,
+    rules: Sequence[Rule],
+    slices_of: Callable[[Rule], Iterable[str | None]],
+) -> Mapping[str, Any]:
+    """The metadata of the asset's latest materialization; of other assets, under their keys.
+
+    A partition has metadata of its own; for the whole dataset it is that of whatever was built
+    last. ``slices_of`` says which of them a rule is judged on.
+    """
+    wanted: dict[str | None, dict[str | None, None]] = {}
+    for rule in rules:
+        for metric in rule.metrics():
+            if isinstance(metric, MetadataMetric):
+                wanted.setdefault(metric.asset, {}).update(dict.fromkeys(slices_of(rule)))
+    found = {
+        name: OnDemand(
+            partial(_metadata, context, key, key if name is None else asset_key(name), list(slices))
+        )
+        for name, slices in wanted.items()
+    }
+    others = {name: entries for name, entries in found.items() if name is not None}
+    return _OwnAndOthers(found.get(None, {}), others)
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnAndOthers(Mapping[str, Any]):
+    """The entries of an asset, and those of others under their keys, each read if asked for."""
+
+    own: Mapping[str, Any]
+    others: Mapping[str, Mapping[str, Any]]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.others[name] if name in self.others else self.own[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self.others, (name for name in self.own if name not in self.others))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass(frozen=True, slots=True)
+class _AlikeEverywhere(Mapping[str, Any]):
+    """The entries of several materializations, as far as these agree."""
+
+    found: Sequence[Mapping[str, Any]]
+    _names: dict[str, None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_names", dict.fromkeys(chain.from_iterable(self.found)))
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        first, *others = (one.get(name) for one in self.found)
+        if any(value != first for value in others):
+            raise Unmeasurable.metadata_for_one_slice(name)
+        return first
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _with_others(
+    read: Callable[[dg.AssetKey], Mapping[str, Any]], key: dg.AssetKey, rules: Sequence[Rule]
+) -> Mapping[str, Any]:
+    metrics = [metric for rule in rules for metric in rule.metrics()]
+    named = {m.asset for m in metrics if isinstance(m, MetadataMetric | RecordedMetric)} - {None}
+    others = {str(name): OnDemand(partial(read, asset_key(str(name)))) for name in named}
+    return OnDemand(lambda: {**read(key), **others})
+
+
+def _newest(
+    context: dg.AssetCheckExecutionContext, partition: str | None, key: dg.AssetKey
+) -> dict[str, Any]:
+    found: dict[str, tuple[float, Any]] = {}
+    for check_key in check_keys_of(context, key):
+        pages = evaluation_pages(
+            context.instance,
+            check_key,
+            first=_MOST_EVALUATIONS,
+            most=_MOST_EVALUATIONS,
+            only=Of(partition),
+        )
+        for name, one in _newest_of_check(chain.from_iterable(pages)).items():
+            if name not in found or _counts_more(one, found[name]):
+                found[name] = one
+    return {name: _value(name, value) for name, (_, value) in found.items()}
+
+
+def _newest_of_check(
+    evaluations: Iterable[tuple[float, AssetCheckEvaluation]],
+) -> dict[str, tuple[float, Any]]:
+    """The last word of one check on each metric; that there is a value, but not on record, is one.
+
+    What could not be measured says nothing: then it is the word before.
+    """
+    found: dict[str, tuple[float, Any]] = {}
+    for moment, evaluation in evaluations:
+        entries = {name: entry.value for name, entry in evaluation.metadata.items()}
+        for name, value in metrics_in(entries).items():
+            _, known = found.get(name, (0.0, NoValue.ABSENT))
+            if known is NoValue.ABSENT and (name not in found or value is not NoValue.ABSENT):
+                found[name] = (moment, value)
+    return found
+
+
+def _counts_more(one: tuple[float, Any], other: tuple[float, Any]) -> bool:
+    """Of two checks: whether it is the newer one; what is without a value gives way to one."""
+    absent = [isinstance(value, NoValue) for _, value in (one, other)]
+    return one[0] > other[0] if absent[0] == absent[1] else absent[1]
+
+
+def _value(name: str, value: Any) -> Any:
+    """A value, None where there is none, or why it is not on record."""
+    if value is NoValue.WITHHELD:
+        return Misfit.withheld(name)
+    return None if value is NoValue.ABSENT else value
+
+
+def _metadata(
+    context: dg.AssetCheckExecutionContext,
+    checked: dg.AssetKey,
+    key: dg.AssetKey,
+    slices: Sequence[str | None],
+) -> Mapping[str, Any]:
+    """What the materializations of these slices say of themselves, where they all say the same."""
+    numbers = storage_ids(context.instance, key)
+    alike = key == checked or not _partitions(context, checked).isdisjoint(
+        _partitions(context, key) | set(numbers)
+    )
+    # An asset with partitions of another kind, or with none, has but one latest materialization.
+    own = [one for one in slices if one is not None and alike]
+    found = _of_numbers(context, key, [numbers[name] for name in own if name in numbers])
+    entries = [found.get(numbers.get(name, 0), {}) for name in own]
+    if len(own) < len(slices):
+        event = context.instance.get_latest_materialization_event(key)
+        entries.append(_entries(event.asset_materialization if event else None))
+    return _AlikeEverywhere(entries)
+
+
+def _partitions(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> set[str]:
+    """The partitions of an asset as far as the job knows it."""
+    definition = partitions_def_of(context, key)
+    return set() if definition is None else set(partition_keys_of(definition, context.instance))
+
+
+def _of_numbers(
+    context: dg.AssetCheckExecutionContext, key: dg.AssetKey, numbers: Sequence[int]
+) -> dict[int, dict[str, Any]]:
+    """The metadata of the materializations of those numbers."""
+    found: dict[int, dict[str, Any]] = {}
+    for start in range(0, len(numbers), _PAGE):
+        some = numbers[start : start + _PAGE]
+        asked = dg.AssetRecordsFilter(asset_key=key, storage_ids=some)
+        for record in context.instance.fetch_materializations(asked, limit=len(some)).records:
+            found[record.storage_id] = _entries(record.asset_materialization)
+    return found
+
+
+def _entries(materialization: dg.AssetMaterialization | None) -> dict[str, Any]:
+    metadata = materialization.metadata if materialization else {}
+    return {name: entry.value for name, entry in metadata.items()}

@@ -1,0 +1,1 @@
+"""Dagster's partitions: keys, time windows, and the rows of each."""

@@ -1,0 +1,1 @@
+"""Check requests and plans: which metrics answer the rules, in which passes."""

@@ -1,0 +1,1 @@
+"""What rules share: the model, its names, its mistakes in words, its documentation."""

@@ -1,0 +1,193 @@
+"""Rules about columns."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from dq_dagster.errors import RuleFailure
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement, Status, worst
+from dq_dagster.metrics.conditions import Condition, HasValue
+from dq_dagster.metrics.frequency import MEDIAN_ERROR, MedianEstimate
+from dq_dagster.metrics.metric import (
+    ColumnMedian,
+    ColumnMetric,
+    ConditionCount,
+    Metric,
+    RecordCount,
+)
+from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.fields.constraints import ColumnNames, QualityDimension
+from dq_dagster.rules.fields.threshold import (
+    ALL,
+    EitherThreshold,
+    RowVerdict,
+    leniency,
+    on_bad_rows,
+)
+
+
+class RuleWithColumns(Rule):
+    """A rule that names columns of the table."""
+
+    columns: ColumnNames
+    """The columns to judge."""
+    empty_includes_blank: bool | None = None
+    """Whether strings that are blank after trimming count as empty; taken from the rule set
+    where omitted."""
+
+    named_after: ClassVar[tuple[str, ...]] = ("columns",)
+
+    @property
+    def blank_is_empty(self) -> bool:
+        return bool(self.empty_includes_blank)
+
+
+class ColumnRule(RuleWithColumns):
+    """Each column is judged on its own, the rule gets the worst verdict."""
+
+    @abstractmethod
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        """What has to be measured to judge one column."""
+
+    @abstractmethod
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        """The verdict on one column."""
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return tuple(metric for column in self.columns for metric in self.column_metrics(column))
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        return Judgement.of_columns({name: self._verdict(name, evidence) for name in self.columns})
+
+    def metrics_of(self, label: str) -> tuple[Metric, ...]:
+        return self.column_metrics(label)
+
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        by_column = judgement.observed if len(self.columns) > 1 else None
+        if not isinstance(by_column, Mapping):
+            by_column = dict.fromkeys(self.columns, judgement.observed)
+        return {self.observed_key(column): by_column.get(column) for column in self.columns}
+
+    def statuses(self, judgement: Judgement) -> Mapping[str, Status]:
+        found: dict[str, list[Status]] = {}
+        for column, verdict in judgement.details.get("columns", {}).items():
+            for metric in self.column_metrics(column):
+                found.setdefault(metric.key, []).append(verdict["status"])
+        return {key: worst(some) for key, some in found.items()}
+
+    def _verdict(self, column: str, evidence: Evidence) -> Judgement:
+        # A column that can not be judged must not hide the verdict on the others.
+        try:
+            return self.judge_column(column, evidence)
+        except RuleFailure as failure:
+            return Judgement.error(failure)
+
+    def count(self, condition: Condition) -> ConditionCount:
+        return ConditionCount(condition, where=self.where)
+
+    def values_in(self, column: str) -> ConditionCount:
+        """How many values a column has, empties left out."""
+        return self.count(HasValue(column, self.blank_is_empty))
+
+    @property
+    def rows(self) -> RecordCount:
+        return RecordCount(where=self.where)
+
+
+class ColumnThresholdRule(ColumnRule):
+    """Bad values are counted and judged by a threshold."""
+
+    threshold: EitherThreshold = ALL
+    """How many values may break the rule (``soft_max``, ``max``) or must keep it (``soft_min``,
+    ``min``); ``all``: every value must keep it."""
+
+    observes_first_metric = True
+
+    @abstractmethod
+    def bad_value(self, column: str) -> Condition:
+        """True for a row whose value breaks the rule."""
+
+    def verdict_on(self, bad: int, values: int) -> RowVerdict:
+        """What so many bad values mean."""
+        return on_bad_rows(self.threshold, bad, values)
+
+    def leniency(self) -> str:
+        """How the threshold reads at the end of a demand."""
+        return leniency(self.threshold)
+
+
+class ColumnValueRule(ColumnThresholdRule):
+    """Bad values are counted among the non-empty ones."""
+
+    @abstractmethod
+    def fault(self, bad: int) -> str:
+        """What is wrong with the bad values, as the end of "3 of 10 values of 'a' ..."."""
+
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        return (self.count(self.bad_value(column)), self.values_in(column))
+
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        values = evidence[self.values_in(column)]
+        bad = evidence[self.count(self.bad_value(column))]
+        if not values:
+            return Judgement.of_no_values(column)
+        verdict = self.verdict_on(bad, values)
+        return Judgement(
+            verdict.status,
+            f"{verdict.counted('value')} of '{column}' {self.fault(bad)} ({verdict.words}).",
+            observed=bad,
+            bounds=verdict.bounds,
+            expected=verdict.words,
+            rows=values,
+            failed_rows=bad,
+        )
+
+
+class ColumnStatisticRule(ColumnRule):
+    """A statistic of each column's non-empty values is judged."""
+
+    quality_dimension: QualityDimension = "accuracy"
+    """Which quality the rule speaks of."""
+
+    metric: ClassVar[type[ColumnMetric | ColumnMedian]]
+    statistic: ClassVar[str]
+    observes_first_metric = True
+
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        return (self.measure(column), self.values_in(column))
+
+    def measure(self, column: str) -> Metric:
+        """What has to be measured for the statistic."""
+        return self.metric(column, self.blank_is_empty, where=self.where)
+
+    def what(self, column: str) -> str:
+        """What messages call the statistic."""
+        return f"The {self.statistic} of '{column}'"
+
+
+class MedianRule(ColumnStatisticRule):
+    """The statistic is the median, exact or by a sketch."""
+
+    approximate: bool = False
+    """Whether a sketch may answer: in the shared pass, hence cheaper, with a value whose rank is
+    within 0.01 % of the middle one's."""
+
+    metric = ColumnMedian
+    statistic = "median"
+
+    def measure(self, column: str) -> Metric:
+        if self.approximate:
+            return MedianEstimate(column, where=self.where)
+        return super().measure(column)
+
+    def _verdict(self, column: str, evidence: Evidence) -> Judgement:
+        judgement = super()._verdict(column, evidence)
+        if not self.approximate or judgement.observed is None:
+            return judgement
+        message = f"{judgement.message} Approximate: its rank is right within {MEDIAN_ERROR:.2%}."
+        details = {**judgement.details, "approximate": MEDIAN_ERROR}
+        return replace(judgement, message=message, details=details)

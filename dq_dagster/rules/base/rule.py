@@ -1,0 +1,234 @@
+"""What all rules share."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from dq_dagster.errors import DeclarationError
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement, Status
+from dq_dagster.judging.typical import Lookback
+from dq_dagster.metrics.metric import Metric, named_key
+from dq_dagster.rules.base.problems import problems_of
+from dq_dagster.rules.fields.constraints import (
+    FilterSql,
+    Name,
+    OnEmpty,
+    QualityDimension,
+    RunMode,
+    Scope,
+    Words,
+)
+from dq_dagster.rules.fields.meaning import Vocabulary
+
+_LONGEST = 120
+
+
+def derived_name(*words: str) -> str:
+    """A readable name from a rule's type and columns, the same every time.
+
+    Where a word loses characters on the way (``a.b``, ``Ä``) a few letters of its hash keep the
+    name apart from that of ``a_b`` or ``A``.
+    """
+    plain = "_".join(_ascii(word) for word in words if word)
+    if all(_is_plain(word) for word in words) and len(plain) <= _LONGEST:
+        return plain
+    return f"{plain[:_LONGEST].rstrip('_')}_{_fingerprint(*words)}"
+
+
+def check_name(name: str) -> str:
+    """The name as Dagster takes it: letters, digits and underscores."""
+    slug = _ascii(name)
+    return slug if slug.strip("_") else f"rule_{_fingerprint(name)}"
+
+
+def _ascii(word: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", word).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9_]+", "_", decomposed)
+
+
+def _is_plain(word: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9_]*", word) is not None
+
+
+def _fingerprint(*words: str) -> str:
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:6]
+
+
+class Rule(BaseModel):
+    """What must hold for a dataset. A rule names metrics and judges values; it sees no data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    type: str
+    """Which rule this is."""
+    name: Name = Field(default="", validate_default=False)
+    """Stable id: the check's name and the key of its history. Derived from type and columns
+    where omitted; unique per asset."""
+    description: str = ""
+    """What the rule is for, in words. Derived where omitted."""
+    enabled: bool = True
+    """A disabled rule is ignored by computation and by statuses."""
+    run: RunMode = "with_build"
+    """When the rule runs: in the run that builds the asset, in one of its own after it, or only
+    when asked."""
+    blocking: bool = True
+    """Whether an Error fails the build and stops what is downstream."""
+    scope: Scope = "partitions"
+    """What is judged on a partitioned asset: each partition, the whole dataset, or both."""
+    where: FilterSql | None = None
+    """A row filter in SQL, applied before anything else."""
+    dimensions: Words = ()
+    """Columns to break the result down by, each on its own."""
+    top_dimensions: Annotated[int, Field(ge=1, le=50)] = 5
+    """How many groups of each dimension are listed; the rest is put together as "Others"."""
+    on_empty: OnEmpty | None = None
+    """What a rule with nothing to judge counts as; taken from the rule set where omitted."""
+    quality_dimension: QualityDimension = "validity"
+    """Which quality the rule speaks of."""
+    tags: Words = ()
+    """Free words to select and group by."""
+    owners: Words = ()
+    """Whom to ask."""
+
+    # The fields that go into a derived name, after the type.
+    named_after: ClassVar[tuple[str, ...]] = ()
+    # Whether the rule looks at rows, so that a filter and a breakdown by group mean something.
+    looks_at_rows: ClassVar[bool] = True
+    # Whether what it observes is the value of the first of its metrics (of each column's, where
+    # columns are judged); else it is made of several, and has a key of its own on record.
+    observes_first_metric: ClassVar[bool] = False
+
+    # Hidden from type checkers, so that they see the fields as arguments.
+    if not TYPE_CHECKING:
+
+        def __init__(self, *unnamed: Any, **data: Any) -> None:
+            if unnamed:
+                raise DeclarationError.of(_unnamed(type(self)))
+            try:
+                super().__init__(**data)
+            except ValidationError as error:
+                raise DeclarationError(problems_of(error, type(self), data)) from None
+
+    @model_validator(mode="after")
+    def _filters_and_groups_mean_something(self) -> Self:
+        for field in ("where", "dimensions"):
+            if not self.looks_at_rows and getattr(self, field):
+                raise ValueError(f"'{field}' means nothing here: the rule does not look at rows")
+        return self
+
+    def model_post_init(self, context: Any, /) -> None:
+        if not self.name:
+            words = [word for field in self.named_after for word in _words(getattr(self, field))]
+            self.__dict__["name"] = derived_name(self.type, *words)
+
+    def with_defaults(self, **defaults: Any) -> Self:
+        """The same rule, with what its author left open filled in."""
+        left_open = {
+            name: value
+            for name, value in defaults.items()
+            if name in type(self).model_fields and getattr(self, name) is None
+        }
+        return self.model_copy(update=left_open) if left_open else self
+
+    def in_terms_of(self, vocabulary: Vocabulary) -> Self:
+        """The same rule, with the names that its rule set gives meanings.
+
+        Raises DeclarationError if it uses a name that is not there.
+        """
+        return self
+
+    def with_metrics(self, metrics: Mapping[str, Any]) -> Self:
+        """The same rule, with what it calls by the name of a declared metric filled in."""
+        return self
+
+    @property
+    def check_name(self) -> str:
+        """The name of the Dagster check this rule becomes."""
+        return check_name(self.name)
+
+    @property
+    def lookback(self) -> Lookback | None:
+        """Which past the rule is judged by; None if it looks at the present only."""
+        return None
+
+    @property
+    def other_assets(self) -> tuple[str, ...]:
+        """The keys of the assets, beside its own, whose data the rule looks at."""
+        return ()
+
+    @property
+    def named_assets(self) -> tuple[str, ...]:
+        """The keys of all assets that the rule names, also those of which it sees no data."""
+        return self.other_assets
+
+    @abstractmethod
+    def metrics(self) -> tuple[Metric, ...]:
+        """What has to be measured to judge this rule."""
+
+    def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
+        """The metrics whose numbers say something about the slice, and are worth recording."""
+        return self.metrics()
+
+    @abstractmethod
+    def judge(self, evidence: Evidence) -> Judgement:
+        """The verdict on what was measured."""
+
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        """What a judgement observed by key, so that the record says what was judged."""
+        if isinstance(judgement.observed, Mapping):
+            return {self.observed_key(str(k)): one for k, one in judgement.observed.items()}
+        return {self.observed_key(): judgement.observed}
+
+    def observed_key(self, label: str = "") -> str:
+        """The key of the metric that is observed; a name of its own for what is made of several.
+
+        ``label`` is the column, or the name under which a judgement holds the value.
+        """
+        if self.observes_first_metric:
+            for metric in self.metrics_of(label)[:1]:
+                return metric.key
+        return named_key(f"observed:{label}" if label else "observed", self.where)
+
+    def metrics_of(self, label: str) -> tuple[Metric, ...]:
+        """Those that a value of that label is judged by."""
+        return self.metrics()
+
+    def records_text(self, metric: Metric) -> bool:
+        """Whether a text goes on record as the value of a metric: not if it is one of a row."""
+        return False
+
+    def statuses(self, judgement: Judgement) -> Mapping[str, Status]:
+        """The verdicts on single metrics by key, where a judgement is made of several."""
+        return {}
+
+    @abstractmethod
+    def demand(self) -> str:
+        """What must hold, as a sentence."""
+
+    def summary(self) -> str:
+        """The author's description, if there is one, and what the rule demands."""
+        demand = self.demand()
+        if self.where is not None:
+            demand = f"Where {self.where}: {_lower_first(demand)}"
+        return f"{self.description}\n{demand}" if self.description else demand
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else (str(value),)
+
+
+def _lower_first(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _unnamed(rule: type[Rule]) -> str:
+    first = "columns" if "columns" in rule.model_fields else "name"
+    return f"the fields of {rule.__name__} are given by name, such as {first}=..."

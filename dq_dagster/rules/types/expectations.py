@@ -1,0 +1,249 @@
+"""The rule whose condition is SQL over aggregates of the dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from dq_dagster.errors import RuleFailure
+from dq_dagster.judging.answers import judgement_of
+from dq_dagster.judging.comparison import in_zone, is_nan
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement, Status
+from dq_dagster.judging.wording import do, shortened, show
+from dq_dagster.metrics.conditions import RowBreaks
+from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
+from dq_dagster.metrics.sources import PythonCall
+from dq_dagster.metrics.sql_aggregate import SqlAggregate, SqlCondition
+from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.fields.constraints import AggregateSql, RowSql
+from dq_dagster.rules.fields.python_function import (
+    PythonFunction,
+    function_at,
+    path_of,
+    refuse_misfit,
+)
+from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on_bad_rows
+from dq_dagster.sql.expressions import aggregate_calls, handles_nan
+
+
+class RowExpectation(Rule):
+    """Every row meets a condition in SQL, up to ``threshold``.
+
+    Observed: the number of rows that do not.
+
+    Example::
+
+        - type: row_dq
+          name: shipped_after_ordered
+          expectation: shipped_on >= to_date(ordered_at)
+          where: status = 'shipped'
+          threshold: 0.01
+    """
+
+    type: Literal["row_dq"] = "row_dq"
+    expectation: RowSql
+    """The predicate: no aggregates, no subqueries, no window functions."""
+    null_is: Literal["fail", "pass"] = "fail"
+    """What an unknown answer (NULL) means for a row."""
+    threshold: EitherThreshold = ALL
+    """The failing rows tolerated: a share such as 0.01, a number such as 3, or bounds."""
+
+    named_after: ClassVar[tuple[str, ...]] = ("expectation",)
+    observes_first_metric = True
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return (self._breaking, self._rows)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        rows, bad = evidence[self._rows], evidence[self._breaking]
+        if not rows:
+            return Judgement.of_no_rows()
+        verdict = on_bad_rows(self.threshold, bad, rows)
+        return Judgement(
+            verdict.status,
+            f"{verdict.counted('row')} {do(bad)} not meet '{shortened(self.expectation)}' "
+            f"({verdict.words}).",
+            observed=bad,
+            bounds=verdict.bounds,
+            expected=verdict.words,
+            rows=rows,
+            failed_rows=bad,
+        )
+
+    def demand(self) -> str:
+        return f"Every row meets: {self.expectation}{leniency(self.threshold)}."
+
+    @property
+    def _breaking(self) -> ConditionCount:
+        condition = RowBreaks(self.expectation, null_breaks=self.null_is == "fail")
+        return ConditionCount(condition, where=self.where)
+
+    @property
+    def _rows(self) -> RecordCount:
+        return RecordCount(where=self.where)
+
+
+_MOST_SHOWN = 6
+
+
+class AggregateExpectation(Rule):
+    """A condition in Spark SQL over aggregates of all rows holds.
+
+    Every column stands within an aggregate. ``where`` leaves rows out before anything is
+    aggregated. Over no rows the condition is what SQL says: ``count(*) > 0`` is false; only an
+    unknown answer (NULL) is Empty there. NaN is never right by chance: Spark holds it for greater
+    than every number, so an expectation that holds although an aggregate is NaN is an Error, unless
+    it speaks of NaN itself (``isnan``, ``nanvl``).
+
+    Observed: the value of the aggregate, or of each aggregate where there are several.
+
+    Example::
+
+        - type: agg_dq
+          expectation: sum(amount) > 100 and count(distinct country) between 2 and 50
+    """
+
+    type: Literal["agg_dq"] = "agg_dq"
+    expectation: AggregateSql
+    """The condition, such as ``avg(price) between 18 and 25``: at least one aggregate, no
+    subqueries, no window functions. ``FILTER (WHERE ...)`` may follow an aggregate."""
+    null_is: Literal["fail", "pass"] = "fail"
+    """What an unknown answer (NULL) means."""
+
+    named_after: ClassVar[tuple[str, ...]] = ("expectation",)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return (self._answer, *self._parts.values(), self._rows)
+
+    def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
+        # The answer is what the verdict says, and a text may be one of a row.
+        parts = [m for m in self._parts.values() if not isinstance(evidence.values.get(m), str)]
+        return (*parts, self._rows)
+
+    def observed_values(self, judgement: Judgement) -> Mapping[str, Any]:
+        return dict.fromkeys(metric.key for metric in self._parts.values())
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        answer: bool | None = evidence[self._answer]
+        rows = evidence[self._rows]
+        if not rows and answer is None:
+            return Judgement.of_no_rows()
+        values = self._values(evidence)
+        status, verdict = self._verdict(values, answer=answer)
+        over = "" if rows else " over no rows"
+        return Judgement(
+            status,
+            f"'{shortened(self.expectation)}' {verdict}{over}{_listed(values)}.",
+            observed=values if len(self._parts) > 1 else next(iter(values.values()), None),
+            expected=shortened(self.expectation),
+            rows=rows,
+        )
+
+    def demand(self) -> str:
+        return f"The rows together meet: {self.expectation}."
+
+    def _verdict(self, values: Mapping[str, Any], *, answer: bool | None) -> tuple[Status, str]:
+        if answer is None:
+            passes = self.null_is == "pass"
+            word = "passes" if passes else "fails"
+            return Status.OK if passes else Status.ERROR, f"is unknown (NULL), which {word}"
+        if not answer:
+            return Status.ERROR, "does not hold"
+        if any(map(is_nan, values.values())) and not handles_nan(self.expectation):
+            return Status.ERROR, "is not to be trusted, as an aggregate is NaN (not a number)"
+        return Status.OK, "holds"
+
+    def _values(self, evidence: Evidence) -> dict[str, Any]:
+        """The aggregates' values by their text, without any that could not be measured."""
+        found = {text: evidence.values.get(metric) for text, metric in self._parts.items()}
+        return {
+            text: in_zone(value, evidence.zone)
+            for text, value in found.items()
+            if not isinstance(value, RuleFailure)
+        }
+
+    @property
+    def _answer(self) -> SqlCondition:
+        return SqlCondition(self.expectation, where=self.where)
+
+    @property
+    def _parts(self) -> dict[str, SqlAggregate]:
+        calls = aggregate_calls(self.expectation)
+        return {call.text: SqlAggregate(call.text, where=self.where) for call in calls}
+
+    @property
+    def _rows(self) -> RecordCount:
+        return RecordCount(where=self.where)
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    """The end of the sentence: each aggregate with its value."""
+    if not values:
+        return ""
+    shown = [f"{shortened(text)} = {show(value)}" for text, value in values.items()][:_MOST_SHOWN]
+    if len(values) > _MOST_SHOWN:
+        shown.append(f"and {len(values) - _MOST_SHOWN:,} more aggregates")
+    return f": {', '.join(shown)}"
+
+
+class PythonRule(Rule):
+    """A function of yours looks at the data and says what it thinks.
+
+    It is called as ``function(data, context, **arguments)``: ``data`` is the Spark DataFrame (the
+    rows that pass ``where``), ``context`` has ``caller`` (the rule's name), ``asset``,
+    ``partition`` and ``now``. It returns a boolean, ``(status, message)``, ``(status, observed,
+    message)``, or an object with these as attributes, such as ``dq.plugins.Judgement``; a status is
+    ``Ok``, ``Warning``, ``Error`` or ``Empty``. If it raises, the rule is an Error that says what
+    was raised. It is run as it is: only name functions that you trust.
+
+    Observed: what the function says it observed.
+
+    Example::
+
+        - type: python
+          function: examples.python_rules:no_gaps
+          arguments: {column: order_id}
+    """
+
+    type: Literal["python"] = "python"
+    function: PythonFunction
+    """The function, or where it stands: ``package.module:function``."""
+    arguments: Mapping[str, Any] = {}
+    """What the function gets beside data and context, as keyword arguments."""
+
+    named_after: ClassVar[tuple[str, ...]] = ("function_name",)
+
+    @model_validator(mode="after")
+    def _can_be_called(self) -> Self:
+        refuse_misfit(function_at(self.function), self.arguments)
+        return self
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return (self._call,)
+
+    def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
+        # What the function answers is no value, but a verdict.
+        return ()
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        return judgement_of(evidence[self._call])
+
+    def demand(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        return f"The function '{self._path}'{f' with {given}' if given else ''} accepts the data."
+
+    @property
+    def function_name(self) -> str:
+        """The function's own name, without its module."""
+        return self._path.rpartition(":")[2].rpartition(".")[2]
+
+    @property
+    def _path(self) -> str:
+        return path_of(self.function)
+
+    @property
+    def _call(self) -> PythonCall:
+        return PythonCall(self.name, function_at(self.function), self.arguments, where=self.where)

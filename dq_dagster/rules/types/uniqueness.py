@@ -1,0 +1,125 @@
+"""Rules about values, or combinations of values, that may occur only once."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.wording import are, listing
+from dq_dagster.metrics.frequency import (
+    DISTINCT_ERROR,
+    DistinctEstimate,
+    GroupedRows,
+    Grouping,
+    UniqueCount,
+)
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.rules.base.column_rules import ColumnRule, RuleWithColumns
+from dq_dagster.rules.fields.constraints import QualityDimension
+from dq_dagster.rules.fields.threshold import ALL, RequirementThreshold, leniency, on_bad_rows
+
+
+class _UniquenessRule(RuleWithColumns):
+    """Counts the values that occur exactly once among the non-empty ones."""
+
+    quality_dimension: QualityDimension = "uniqueness"
+    """Which quality the rule speaks of."""
+    threshold: RequirementThreshold = ALL
+    """How many values must be unique (``soft_min``, ``min``), or may repeat (``soft_max``,
+    ``max``): whole numbers count them, shares have a decimal point, and ``0.01`` alone is a
+    ``max``. ``all``: there may be no duplicate."""
+
+    approximate: bool = False
+    """Whether a sketch may answer: in the shared pass, hence cheaper, but right only within 2.5 %.
+    It counts the values that repeat another one; fewer than 2.5 % of those are not seen."""
+
+    def _metrics_of(self, *columns: str) -> tuple[Metric, ...]:
+        grouping = Grouping(columns, self.blank_is_empty, self.where)
+        if self.approximate:
+            return (DistinctEstimate(grouping, where=self.where),)
+        return UniqueCount(grouping, where=self.where), GroupedRows(grouping, where=self.where)
+
+    def _counts(self, evidence: Evidence, *columns: str) -> tuple[int, int]:
+        """How many values are unique, of how many."""
+        if not self.approximate:
+            unique, rows = (evidence[metric] for metric in self._metrics_of(*columns))
+            return unique, rows
+        [share_of_distinct] = (evidence[metric] for metric in self._metrics_of(*columns))
+        distinct, rows = share_of_distinct
+        # Within the sketch's error all values may be different.
+        return (rows if rows - distinct <= DISTINCT_ERROR * rows else distinct), rows
+
+    def _judge_together(self, evidence: Evidence, *columns: str) -> Judgement:
+        unique, rows = self._counts(evidence, *columns)
+        if not rows:
+            return Judgement.of_no_values(", ".join(columns))
+        repeated = rows - unique
+        verdict = on_bad_rows(self.threshold, repeated, rows)
+        noun = "value" if len(columns) == 1 else "combination"
+        return Judgement(
+            verdict.status,
+            f"{'About ' * self.approximate}{verdict.counted(noun)} of {listing(columns)} "
+            f"{are(repeated)} not unique ({self._words(verdict.words)}).",
+            observed=repeated,
+            bounds=verdict.bounds,
+            expected=verdict.words,
+            rows=rows,
+            failed_rows=repeated,
+            details={"approximate": DISTINCT_ERROR} if self.approximate else {},
+        )
+
+    def _words(self, words: str) -> str:
+        return f"{words}; approximate, within {DISTINCT_ERROR:.1%}" if self.approximate else words
+
+    def _leniency(self) -> str:
+        return leniency(self.threshold)
+
+
+class ColumnUnique(_UniquenessRule, ColumnRule):
+    """The values of each column occur only once, up to ``threshold``.
+
+    Observed: the number of values that occur more than once; each time they occur counts.
+
+    Example::
+
+        - type: column_unique
+          columns: [order_id]
+    """
+
+    type: Literal["column_unique"] = "column_unique"
+
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        return self._metrics_of(column)
+
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        return self._judge_together(evidence, column)
+
+    def demand(self) -> str:
+        return f"The values of {listing(self.columns)} are unique{self._leniency()}."
+
+
+class UniqueKey(_UniquenessRule):
+    """The columns together are unique, up to ``threshold``.
+
+    A row where all of them are empty is left out; otherwise an empty value is compared like any
+    other.
+
+    Observed: the number of combinations that occur more than once; each time they occur counts.
+
+    Example::
+
+        - type: unique_key
+          columns: [customer, ordered_at]
+    """
+
+    type: Literal["unique_key"] = "unique_key"
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return self._metrics_of(*self.columns)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        return self._judge_together(evidence, *self.columns)
+
+    def demand(self) -> str:
+        return f"{listing(self.columns)} together are unique{self._leniency()}."

@@ -1,0 +1,1 @@
+"""States and conditions as SQL."""

@@ -1,0 +1,1 @@
+"""Data as Spark DataFrames: types, columns, quoting, slicing."""

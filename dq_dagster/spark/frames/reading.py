@@ -1,0 +1,134 @@
+"""Data from files and tables, told in plain words where it can not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dq_dagster.errors import UnreadableData
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def absolute(path: str) -> str:
+    """A local path from the root: Python and the JVM may have different working directories."""
+    return path if is_remote(path) else str(Path(path).absolute())
+
+
+def is_remote(path: str) -> bool:
+    """Whether only Spark can reach it."""
+    return "://" in path
+
+
+_FORMATS = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".orc": "orc",
+    ".avro": "avro",
+    ".xml": "xml",
+}
+# What people mean who hand over a file without saying more.
+_OPTIONS = {"csv": {"header": "true", "inferSchema": "true"}}
+
+# What Spark takes files for that nobody says anything about.
+_DEFAULT = "parquet"
+
+_HINTS = {"UNABLE_TO_INFER_SCHEMA": "there is no file with content in it"}
+
+# The one column that Spark finds in a JSON file where no line is an object.
+_CORRUPT = "_corrupt_record"
+
+
+def read_files(
+    session: SparkSession, path: str, *, kind: str | None, options: Mapping[str, str]
+) -> DataFrame:
+    """Files of any format that Spark knows; without one, that of their names."""
+    known = kind or format_of(path)
+    kind = known or _DEFAULT
+    given = {**_OPTIONS.get(kind, {}), **options}
+    reader = session.read.format(kind).options(**given)
+    guess = "" if known else ", the default, since its name does not say a format"
+    what = f"'{path}' can not be read as {kind}{guess}"
+    frame = _told(lambda: reader.load(_absolute(path)), what)
+    if frame.columns == [_CORRUPT]:
+        raise UnreadableData(
+            f"'{path}' holds no JSON objects, one on each line. If it is one document over several "
+            "lines, read it with the option multiLine=true."
+        )
+    return frame
+
+
+def read_table(session: SparkSession, name: str) -> DataFrame:
+    return _told(lambda: session.table(name), f"Table '{name}' can not be read")
+
+
+def rows_where(frame: DataFrame, condition: str) -> DataFrame:
+    # Here: what can be said of files before needs no Spark.
+    from dq_dagster.spark.session.ansi import under_ansi
+
+    rows = under_ansi(frame)
+    return _told(lambda: rows.where(condition), f"'{condition}' can not be used as a row filter")
+
+
+def require_expression(frame: DataFrame, sql: str, what: str) -> None:
+    """Says so if an expression over a frame's columns can not be computed. Reads no data."""
+    _told(lambda: frame.selectExpr(sql), f"{what}, is neither a column nor an SQL expression")
+
+
+def format_of(path: str) -> str | None:
+    """The format that the names of files speak of; None if they do not."""
+    named = Path(path.rstrip("/"))
+    if (named / "_delta_log").is_dir():
+        return "delta"
+    inside = sorted(named.rglob("*")) if named.is_dir() else []
+    for file in (named, *inside):
+        # Names such as orders.csv.gz are of the format before the last suffix.
+        kinds = [_FORMATS[end.lower()] for end in file.suffixes if end.lower() in _FORMATS]
+        if kinds:
+            return kinds[-1]
+    return None
+
+
+def require_existing(path: str) -> None:
+    """Says so if there is nothing at a local path, before Spark is started to find that out."""
+    if "://" in path or any(sign in path for sign in "*?[{"):
+        return
+    try:
+        if not path.strip() or not Path(path).exists():
+            raise UnreadableData(f"'{path}' does not exist.")
+        if Path(path).is_dir() and not any(map(_is_data, Path(path).iterdir())):
+            raise UnreadableData(f"'{path}' is a folder without files.")
+    except OSError as error:
+        raise UnreadableData(f"'{path}' can not be read: {error.strerror}.") from None
+
+
+def _is_data(file: Path) -> bool:
+    # Spark does not see any others.
+    return not file.name.startswith((".", "_")) or file.name == "_delta_log"
+
+
+def _absolute(path: str) -> str:
+    # Python and the JVM may have different working directories.
+    return path if "://" in path else str(Path(path).absolute())
+
+
+def _told(read: Callable[[], DataFrame], what: str) -> DataFrame:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    from dq_dagster.spark.frames.failures import condition_of, first_line, without_quoting_rows
+
+    try:
+        with without_quoting_rows():
+            frame = read()
+            # Spark Connect finds out when the schema is asked for.
+            _ = frame.schema
+    except (PySparkException, Py4JError) as error:
+        hint = _HINTS.get(condition_of(error)) or first_line(error)
+        raise UnreadableData(f"{what}: {hint.removesuffix('.')}.") from None
+    return frame

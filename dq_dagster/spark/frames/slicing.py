@@ -1,0 +1,257 @@
+"""The rows in parts: one query answers for the parts of all cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from dq_dagster.errors import DeclarationError, RuleFailure, TooManyParts
+from dq_dagster.metrics.slices import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
+from dq_dagster.metrics.states import EXACT
+from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, Table
+from dq_dagster.spark.frames.frames import HIDDEN_KEY
+from dq_dagster.spark.frames.quoting import identifier, text
+from dq_dagster.sql.expressions import columns_used
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+# What is brought to the driver stays bounded, whatever the data is divided by.
+MOST_PARTS = 50_000
+_PARTITION = "dq_partition"
+_SET = "dq_set"
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How the key of a partition, and of each dimension's groups, is computed for a row."""
+
+    partition: str | None
+    dimensions: Mapping[str, str]
+    problems: Mapping[str, RuleFailure]
+    # The partitions that are judged, once they are known.
+    partitions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, table: Table, *, partition_by: str | None, dimensions: Iterable[str]) -> Division:
+        """A dimension that can not be grouped by is a problem of its own, not of the others."""
+        found: dict[str, str] = {}
+        problems: dict[str, RuleFailure] = {}
+        for name in dict.fromkeys(dimensions):
+            try:
+                found[name] = _group_key(table, name)
+            except RuleFailure as failure:
+                problems[name] = failure
+        partition = None if partition_by is None else partition_key(table, partition_by)
+        return cls(partition, found, problems)
+
+    def usable(self, cuts: Sequence[Cut]) -> tuple[Cut, ...]:
+        """The cuts that can be made; what remains of those that can not is never less than all."""
+        fine = tuple(cut for cut in cuts if cut.dimension not in self.problems)
+        return fine or (Cut(cuts[0].partitioned),)
+
+    def visible(self, frame: DataFrame) -> DataFrame:
+        """The frame as people know it, without a key that was only added for us."""
+        hidden = self.partition == identifier(HIDDEN_KEY)
+        return frame.drop(HIDDEN_KEY) if hidden else frame
+
+
+UNSLICED = Division(None, {}, {})
+
+
+def partition_key(table: Table, partition_by: str) -> str:
+    """The SQL of a row's partition key: a column, or an expression."""
+    if partition_by == HIDDEN_KEY:
+        return identifier(HIDDEN_KEY)
+    if table.has(partition_by):
+        sql = table.column(partition_by).sql
+    else:
+        if columns_used(partition_by):
+            table.require_ansi()
+        sql = f"({partition_by})"
+    return f"coalesce(CAST({sql} AS STRING), {text(NO_KEY)})"
+
+
+def require_possible(table: Table, partition_by: str, keys: Sequence[str]) -> None:
+    """Refuses keys that no value of the column has as its text, such as '2024-03-1' of a date."""
+    if not table.has(partition_by):
+        return
+    column = table.column(partition_by)
+    for key in keys:
+        written = key if key == NO_KEY else _written(column.kind, key)
+        if written != key:
+            raise DeclarationError.of(_no_key(column, key, written))
+
+
+def _written(kind: T.DataType, key: str) -> str | None:
+    """The text that a value of that type has, however it was written; None if it is no such."""
+    try:
+        if isinstance(kind, T.DateType) and not key.startswith(("+", "-")):
+            return datetime.strptime(key, "%Y-%m-%d").date().isoformat()  # noqa: DTZ007 (a date)
+        if isinstance(kind, T.TimestampType | T.TimestampNTZType) and key[:1] not in {"+", "-"}:
+            return _time_text(datetime.fromisoformat(key))
+        if isinstance(kind, T.IntegralType):
+            return str(int(key))
+        if isinstance(kind, T.DecimalType) and "e" not in key.lower():
+            return _decimal_text(Decimal(key), kind.scale)
+    except (ValueError, InvalidOperation):
+        return None
+    if isinstance(kind, T.BooleanType):
+        return key.lower() if key.lower() in {"true", "false"} else None
+    return key
+
+
+def _time_text(moment: datetime) -> str | None:
+    """As Spark writes it: without a zone, and without zeros at the end of a fraction."""
+    if moment.tzinfo is not None:
+        return None
+    written = moment.isoformat(" ")
+    return written.rstrip("0") if moment.microsecond else written
+
+
+def _decimal_text(value: Decimal, scale: int) -> str | None:
+    """As Spark writes it: with all digits of the scale."""
+    written = value.quantize(Decimal(1).scaleb(-scale), context=EXACT)
+    return f"{written:f}" if written == value else None
+
+
+def _no_key(column: ColumnRef, key: str, written: str | None) -> str:
+    hint = "" if written is None else f" Did you mean '{written}'?"
+    return (
+        f"partitions names '{key}', which no row can belong to: the column '{column.name}' of "
+        f"partition_by is of type {column.type_name}.{hint}"
+    )
+
+
+def _group_key(table: Table, name: str) -> str:
+    column = table.column(name)
+    column.require(COMPARABLE, what="A breakdown", wanted="a type with simple values")
+    return f"CAST({column.sql} AS STRING)"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A frame whose rows carry the keys of their parts."""
+
+    frame: DataFrame
+    cuts: tuple[Cut, ...]
+    keys: Mapping[str | None, str]
+    partitions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, frame: DataFrame, cuts: tuple[Cut, ...], division: Division) -> Parts:
+        if cuts == (UNDIVIDED,):
+            return cls(division.visible(frame), cuts, {})
+        sql: dict[str | None, str] = {}
+        if any(cut.partitioned for cut in cuts) and division.partition is not None:
+            sql[None] = division.partition
+        for cut in cuts:
+            if cut.dimension is not None:
+                sql[cut.dimension] = division.dimensions[cut.dimension]
+        taken = {name.lower() for name in frame.columns}
+        keys = {name: _unused(f"{_PARTITION}_{n}", taken) for n, name in enumerate(sql)}
+        columns = [f"{sql[name]} AS {identifier(alias)}" for name, alias in keys.items()]
+        keyed = division.visible(frame.selectExpr("*", *columns))
+        return cls(keyed, cuts, keys, division.partitions)
+
+    def one_by_one(self) -> Iterator[tuple[Slice, DataFrame]]:
+        """Each partition, and all rows, as frames of their own: for what can not be grouped."""
+        plain = self.frame.drop(*self.keys.values())
+        if UNDIVIDED in self.cuts:
+            yield WHOLE, plain
+        if Cut(partitioned=True) in self.cuts:
+            key = identifier(self.keys[None])
+            for name in self.partitions:
+                rows = self.frame.where(f"{key} = {text(name)}")
+                yield Slice(name), rows.drop(*self.keys.values())
+
+    def only(self, part: Slice) -> Parts:
+        """One part, undivided."""
+        named: dict[str | None, str | None] = {}
+        if part.partition is not None:
+            named[None] = part.partition
+        if part.dimension is not None:
+            named[part.dimension] = part.group
+        same = [
+            f"{identifier(self.keys[name])} <=> {'NULL' if key is None else text(key)}"
+            for name, key in named.items()
+        ]
+        rows = self.frame.where(" AND ".join(same) or "true")
+        return Parts(rows, (UNDIVIDED,), {})
+
+    def without_rows(self) -> Parts:
+        """No rows at all, of the same columns; Spark reads nothing for it."""
+        return Parts(self.frame.where("false"), (UNDIVIDED,), {})
+
+    def lacks_any(self, found: Collection[Slice]) -> bool:
+        """Whether a partition that is judged, or the whole, is not among those that have rows."""
+        judged = (
+            [Slice(name) for name in self.partitions] if Cut(partitioned=True) in self.cuts else []
+        )
+        whole = [WHOLE] if UNDIVIDED in self.cuts else []
+        return any(part not in found for part in (*judged, *whole))
+
+    def keys_of(self, cut: Cut) -> list[str]:
+        """The columns that tell the parts of a cut apart."""
+        named = [self.keys[None]] if cut.partitioned else []
+        return named if cut.dimension is None else [*named, self.keys[cut.dimension]]
+
+    def aggregate(self, columns: Sequence[str]) -> dict[Slice, Mapping[str, Any]]:
+        """The aggregates of each part that has rows; of undivided rows in any case."""
+        if self.cuts == (UNDIVIDED,):
+            row = self.frame.selectExpr(*columns).collect()[0]
+            return {WHOLE: row.asDict(recursive=False)}
+        found = self._grouped().agg(
+            F.expr(self._set_number()).alias(_SET), *(F.expr(sql) for sql in columns)
+        )
+        rows = self.bounded(found, MOST_PARTS)
+        return {self.slice(row, self.cuts[row[_SET]]): row.asDict(recursive=False) for row in rows}
+
+    def bounded(self, found: DataFrame, most: int) -> list[Row]:
+        """The rows of a result that is small unless the data falls into too many parts."""
+        # As one task, or Spark would take the first rows of each by a job of its own.
+        rows = found.coalesce(1).limit(most + 1).collect()
+        if len(rows) > most:
+            raise TooManyParts.by(cut.dimension for cut in self.cuts)
+        return rows
+
+    def slice(self, row: Any, cut: Cut) -> Slice:
+        """The part that a row of results speaks of."""
+        return Slice(
+            row[self.keys[None]] if cut.partitioned else None,
+            cut.dimension,
+            None if cut.dimension is None else row[self.keys[cut.dimension]],
+        )
+
+    def _grouped(self) -> Any:
+        if len(self.cuts) == 1:
+            return self.frame.groupBy(*map(identifier, self.keys_of(self.cuts[0])))
+        sets = [[identifier(key) for key in self.keys_of(cut)] for cut in self.cuts]
+        return self.frame.groupingSets(sets, *map(identifier, self.keys.values()))
+
+    def _set_number(self) -> str:
+        if len(self.cuts) == 1:
+            return "0"
+        cases = " ".join(
+            f"WHEN {grouping_id(list(self.keys.values()), self.keys_of(cut))} THEN {number}"
+            for number, cut in enumerate(self.cuts)
+        )
+        return f"CASE grouping_id() {cases} END"
+
+
+def grouping_id(columns: Sequence[str], kept: Sequence[str]) -> int:
+    """Spark's number of a grouping set: a bit is set for each column left out."""
+    return sum(1 << position for position, name in enumerate(reversed(columns)) if name not in kept)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

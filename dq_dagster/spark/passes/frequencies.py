@@ -1,0 +1,181 @@
+"""How often values occur, for many columns in one query and without an unbounded collect.
+
+The inner aggregation counts each value of each grouping (grouping sets: one pass over the rows).
+The outer one counts how many values have each count, which is a small table for any data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from dq_dagster.errors import Misfit, RuleFailure
+from dq_dagster.metrics.frequency import Frequencies, Grouping, Level, Members
+from dq_dagster.metrics.slices import UNDIVIDED, Cut, Slice
+from dq_dagster.spark.expressions.aggregates import transport, value_or_null
+from dq_dagster.spark.expressions.predicates import in_set, is_blank
+from dq_dagster.spark.frames.columns import ColumnRef, Table
+from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.frames.slicing import Parts, grouping_id
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+# Levels of all parts together that are brought to the driver.
+_MOST_LEVELS = 500_000
+_UNCOUNTABLE = (T.MapType, T.VariantType)
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """One grouping as SQL: its key, and the column that the key becomes."""
+
+    grouping: Grouping
+    sql: str
+    key: ColumnRef
+    sets: tuple[Members, ...] = ()
+
+    def against(self, members: Members) -> Counting:
+        """The same, with one more set to compare with; raises Misfit if it does not fit."""
+        self.inside(members)
+        return replace(self, sets=tuple(dict.fromkeys([*self.sets, members])))
+
+    def inside(self, members: Members) -> str:
+        return in_set(self.key, members.values, ignore_case=members.ignore_case)
+
+
+def counting(grouping: Grouping, table: Table, *, alias: str) -> Counting:
+    """Raises Misfit if a column is missing, or its values can not be counted or compared."""
+    columns = [table.column(name) for name in grouping.columns]
+    for column in columns:
+        if isinstance(column.kind, _UNCOUNTABLE):
+            what, wanted = "Counting values", "a type whose values can be compared"
+            raise Misfit.wrong_type(what, column.name, column.type_name, wanted)
+    sql = _key([_value(column, grouping) for column in columns])
+    if grouping.where is not None:
+        table.require_columns_of(grouping.where)
+        sql = value_or_null(sql, grouping.where)
+    kind = columns[0].kind if len(columns) == 1 else T.StructType()
+    return Counting(grouping, sql, ColumnRef(grouping.key, alias, kind))
+
+
+def count_values(
+    parts: Parts, wanted: Sequence[Counting]
+) -> dict[Grouping, dict[Slice, Frequencies]]:
+    """The frequencies of each grouping in each part, from one pass over the table."""
+    sets = [Counted(cut, one, n) for cut in parts.cuts for n, one in enumerate(wanted)]
+    keys = [identifier(key) for key in parts.keys.values()]
+    values = [one.key.sql for one in wanted]
+    rows = parts.frame.selectExpr(*keys, *(f"{one.sql} AS {one.key.sql}" for one in wanted))
+    counted = _grouped(rows, [[*_keys(parts, s.cut), s.counting.key.sql] for s in sets],
+                       [*keys, *values])  # fmt: skip
+    given = _cases(sets, lambda one: f"{one.counting.key.sql} IS NOT NULL")
+    known = counted.where(f"CASE g {given} END")
+    levels = known.groupBy("g", *keys, F.expr(_level_number(sets)).alias("level")).agg(
+        *(F.expr(sql) for sql in _level_columns(wanted))
+    )
+    return _frequencies(_collected(levels, parts), parts, sets)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One grouping within the parts of one cut: a set of columns to group by."""
+
+    cut: Cut
+    counting: Counting
+    number: int
+
+
+def _grouped(rows: DataFrame, sets: list[list[str]], columns: list[str]) -> DataFrame:
+    """How often each value occurs; ``g`` is the place of the grouping among the sets."""
+    count = F.expr("count(1)").alias("n")
+    if len(sets) == 1:
+        return rows.groupBy(*sets[0]).agg(F.lit(0).alias("g"), count)
+    cases = " ".join(
+        f"WHEN {grouping_id(columns, kept)} THEN {number}" for number, kept in enumerate(sets)
+    )
+    number = F.expr(f"CASE grouping_id() {cases} END").alias("g")
+    return rows.groupingSets(sets, *columns).agg(number, count)
+
+
+def _collected(levels: DataFrame, parts: Parts) -> list[Row]:
+    undivided = parts.cuts == (UNDIVIDED,)
+    return levels.collect() if undivided else parts.bounded(levels, _MOST_LEVELS)
+
+
+def _keys(parts: Parts, cut: Cut) -> list[str]:
+    return [identifier(key) for key in parts.keys_of(cut)]
+
+
+def _cases(sets: Sequence[Counted], answer: Callable[[Counted], str]) -> str:
+    return " ".join(f"WHEN {number} THEN {answer(one)}" for number, one in enumerate(sets))
+
+
+def _level_number(sets: Sequence[Counted]) -> str:
+    """Where no value matters by itself, all that occur more than once are one level."""
+    cases = _cases(sets, lambda one: "n" if one.counting.sets else "least(n, 2)")
+    return f"CASE g {cases} END"
+
+
+def _value(column: ColumnRef, grouping: Grouping) -> str:
+    if grouping.blank_is_empty and isinstance(column.kind, T.StringType):
+        return f"if({is_blank(column)}, NULL, {column.sql})"
+    return column.sql
+
+
+def _key(values: list[str]) -> str:
+    """One value as it is; several as a struct, unless all of them are empty."""
+    if len(values) == 1:
+        return values[0]
+    any_set = " OR ".join(f"{value} IS NOT NULL" for value in values)
+    fields = ", ".join(f"'f{n}', {value}" for n, value in enumerate(values))
+    return f"if({any_set}, named_struct({fields}), NULL)"
+
+
+def _level_columns(wanted: Sequence[Counting]) -> list[str]:
+    columns = ["count(1) AS m", "sum(n) AS rows"]
+    for n, one in enumerate(wanted):
+        for s, members in enumerate(one.sets):
+            columns.append(f"count(if({one.inside(members)}, 1, NULL)) AS i{n}_{s}")
+        if one.sets:
+            plain, _ = transport(one.key)
+            columns.append(f"{plain.format(f'min({one.key.sql})')} AS a{n}")
+            columns.append(f"{plain.format(f'max({one.key.sql})')} AS z{n}")
+    return columns
+
+
+def _frequencies(
+    rows: Sequence[Row], parts: Parts, sets: Sequence[Counted]
+) -> dict[Grouping, dict[Slice, Frequencies]]:
+    levels: dict[Grouping, dict[Slice, list[Level]]] = {s.counting.grouping: {} for s in sets}
+    for row in rows:
+        one = sets[row["g"]]
+        mine = levels[one.counting.grouping].setdefault(parts.slice(row, one.cut), [])
+        mine.append(_level(row.asDict(recursive=False), one.number, one.counting))
+    return {
+        grouping: {
+            part: Frequencies(tuple(sorted(mine, key=lambda level: -level.frequency)))
+            for part, mine in by_part.items()
+        }
+        for grouping, by_part in levels.items()
+    }
+
+
+def _level(row: Mapping[str, Any], n: int, one: Counting) -> Level:
+    inside = {members: row[f"i{n}_{s}"] for s, members in enumerate(one.sets)}
+    # With up to two values of one frequency, the least and the greatest are all of them.
+    examples = _examples(row, n, one.key) if one.sets else ()
+    return Level(row["level"], row["m"], row["rows"], inside, examples)
+
+
+def _examples(row: Mapping[str, Any], n: int, key: ColumnRef) -> tuple[Any, ...]:
+    _, from_plain = transport(key)
+    try:
+        return tuple(dict.fromkeys([from_plain(row[f"a{n}"]), from_plain(row[f"z{n}"])]))
+    except RuleFailure:
+        # A time that Python can not hold; it is only shown, not judged.
+        return ()

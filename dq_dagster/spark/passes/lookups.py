@@ -1,0 +1,185 @@
+"""Values looked up in other datasets: a join that adds one flag to each row, then counting.
+
+The reference's distinct keys are joined to the rows, so that no row is doubled, and nothing but
+counts leaves Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, cast
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from dq_dagster.errors import Misfit, RuleFailure
+from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
+from dq_dagster.metrics.sources import Lookup, ReferenceMembership
+from dq_dagster.spark.expressions.predicates import predicate, value_or_empty
+from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table
+from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.frames.slicing import Parts
+from dq_dagster.spark.passes.aggregate import measure
+from dq_dagster.spark.session.ansi import under_ansi
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_INCOMPARABLE = (T.MapType, T.VariantType)
+_WHOLE_DIGITS: dict[type[T.DataType], int] = {
+    T.ByteType: 3,
+    T.ShortType: 5,
+    T.IntegerType: 10,
+    T.LongType: 19,
+}
+_MOST_DIGITS = 38
+
+Pairs = list[tuple[str, str]]
+
+
+def comparable(
+    here: ColumnRef, there: ColumnRef, place: str, value: Callable[[ColumnRef], str]
+) -> Pairs:
+    """Pairs of SQL whose members are all equal if and only if the two values are equal.
+
+    ``value`` is the SQL of a column's value. Raises Misfit if values of the two types are never
+    equal, or only after a cast that would lose something.
+    """
+    if isinstance(here.kind, T.NullType) or isinstance(there.kind, T.NullType):
+        # A column of NULLs only equals nothing but NULL, and Spark can not join by its type.
+        return [(f"{value(here)} IS NULL", f"{value(there)} IS NULL")]
+    numbers = _digits(here.kind), _digits(there.kind)
+    if numbers[0] and numbers[1]:
+        return _exact(value(here), numbers[0], value(there), numbers[1])
+    if isinstance(here.kind, FLOATS) and isinstance(there.kind, FLOATS):
+        return [(f"CAST({value(here)} AS DOUBLE)", f"CAST({value(there)} AS DOUBLE)")]
+    if here.type_name != there.type_name or _holds(here.kind, _INCOMPARABLE):
+        raise Misfit.incomparable(here.name, here.type_name, there.name, there.type_name, place)
+    return [(value(here), value(there))]
+
+
+def _digits(kind: T.DataType) -> tuple[int, int] | None:
+    """How many digits an exact number has before and after the point."""
+    if isinstance(kind, T.DecimalType):
+        return kind.precision - kind.scale, kind.scale
+    digits = _WHOLE_DIGITS.get(type(kind))
+    return None if digits is None else (digits, 0)
+
+
+def _exact(here: str, size: tuple[int, int], there: str, other: tuple[int, int]) -> Pairs:
+    before, after = max(size[0], other[0]), max(size[1], other[1])
+    if before + after <= _MOST_DIGITS:
+        kind = f"DECIMAL({before + after}, {after})"
+        return [(f"CAST({here} AS {kind})", f"CAST({there} AS {kind})")]
+    # No decimal holds both: whole part and fraction are compared on their own.
+    parts = ("CAST(floor({}) AS DECIMAL(38, 0))", "CAST({} % 1BD AS DECIMAL(38, 38))")
+    return [(part.format(here), part.format(there)) for part in parts]
+
+
+def _holds(kind: T.DataType, kinds: tuple[type[T.DataType], ...]) -> bool:
+    """Whether the type is one of those, or holds one of them at any depth."""
+    if isinstance(kind, kinds):
+        return True
+    if isinstance(kind, T.StructType):
+        return any(_holds(field.dataType, kinds) for field in kind.fields)
+    return isinstance(kind, T.ArrayType) and _holds(kind.elementType, kinds)
+
+
+States = dict[Metric, Measured]
+
+
+@predicate.register
+def _(condition: ReferenceMembership, table: Table) -> str:
+    """Speaks of a table that ``widened`` gave the lookup's flag."""
+    lookup = condition.lookup
+    columns = [table.column(name) for name in lookup.columns]
+    present = [f"{_value(column, lookup)} IS NOT NULL" for column in columns]
+    found = f"{identifier(lookup.flag)} IS {'NOT ' if condition.member else ''}NULL"
+    return f"(({' OR '.join(present)}) AND {found})"
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A reference's distinct keys beside the SQL of the same keys in the data."""
+
+    lookup: Lookup
+    keys: DataFrame
+    names: tuple[str, ...]
+    here: tuple[str, ...]
+
+    def widen(self, frame: DataFrame) -> DataFrame:
+        """The frame with one more column, which is NULL where the reference has no such key."""
+        # A single value is never looked up if it is empty; in a combination, empty equals empty.
+        sign = "=" if len(self.lookup.columns) == 1 else "<=>"
+        pairs = zip(self.here, self.names, strict=True)
+        matched = " AND ".join(f"({sql}) {sign} {identifier(name)}" for sql, name in pairs)
+        return frame.join(self.keys, F.expr(matched), "left").drop(*self.names)
+
+
+def count_lookups(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+    """The counts of a pass's metrics, with a RuleFailure for each that could not be counted."""
+    wanted: dict[Lookup, list[ConditionCount]] = {}
+    for metric in cast("Sequence[ConditionCount]", metrics):
+        condition = cast("ReferenceMembership", metric.condition)
+        wanted.setdefault(condition.lookup, []).append(metric)
+    found: States = {}
+    joins: list[Join] = []
+    for lookup, asked in wanted.items():
+        try:
+            joins.append(_join(lookup, parts.frame, table))
+        except RuleFailure as failure:
+            found |= {metric: Measured.failed(metric, failure) for metric in asked}
+    return found | _count(parts, joins, wanted, table)
+
+
+def _join(lookup: Lookup, frame: DataFrame, table: Table) -> Join:
+    """Raises a RuleFailure if the reference can not be read or does not fit."""
+    reference = under_ansi(table.surroundings.frame_of(lookup.dataset, frame))
+    pairs = [
+        pair
+        for name, other in zip(lookup.columns, lookup.reference_columns, strict=True)
+        for pair in comparable(
+            table.column(name), _column_there(other, reference, lookup), lookup.dataset.label,
+            lambda column: _value(column, lookup),
+        )
+    ]  # fmt: skip
+    names = tuple(f"{lookup.flag}_{n}" for n in range(len(pairs)))
+    keys = reference.selectExpr(
+        *(f"{there} AS {identifier(name)}" for (_, there), name in zip(pairs, names, strict=True))
+    )
+    flagged = keys.distinct().selectExpr("*", f"true AS {identifier(lookup.flag)}")
+    return Join(lookup, flagged, names, tuple(here for here, _ in pairs))
+
+
+def _column_there(name: str, reference: DataFrame, lookup: Lookup) -> ColumnRef:
+    try:
+        return Table.of(reference).column(name)
+    except Misfit as misfit:
+        raise Misfit(f"In {lookup.dataset.label}: {misfit}") from None
+
+
+def _value(column: ColumnRef, lookup: Lookup) -> str:
+    return value_or_empty(column, blank_is_empty=lookup.blank_is_empty)
+
+
+def _count(
+    parts: Parts,
+    joins: Sequence[Join],
+    wanted: Mapping[Lookup, Sequence[ConditionCount]],
+    table: Table,
+) -> States:
+    """All references in one query; if not even its rows can be counted, in halves."""
+    if not joins:
+        return {}
+    widened = reduce(lambda left, join: join.widen(left), joins, parts.frame)
+    metrics = [metric for join in joins for metric in wanted[join.lookup]]
+    schema = replace(table, schema=widened.schema)
+    states = measure(replace(parts, frame=widened), metrics, schema)
+    if len(joins) > 1 and isinstance(states[RecordCount()].nothing, RuleFailure):
+        middle = len(joins) // 2
+        one, other = joins[:middle], joins[middle:]
+        return _count(parts, one, wanted, table) | _count(parts, other, wanted, table)
+    return {metric: states[metric] for metric in metrics}

@@ -1,0 +1,55 @@
+"""Metrics of other assets, measured on their data like those of the judged one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from dq_dagster.errors import RuleFailure
+from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.metrics.slices import UNDIVIDED
+from dq_dagster.metrics.sources import AssetData, MetricElsewhere
+from dq_dagster.plan.plan import passes_for
+from dq_dagster.spark.frames.columns import Table
+from dq_dagster.spark.frames.schemas import outside_rows
+from dq_dagster.spark.frames.slicing import Parts
+from dq_dagster.spark.session.ansi import is_ansi, under_ansi
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+States = dict[Metric, Measured]
+
+
+def measure_elsewhere(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+    """The value of each metric, the same for every part, with a RuleFailure where there is none."""
+    by_dataset: dict[AssetData, list[MetricElsewhere]] = {}
+    for metric in cast("Sequence[MetricElsewhere]", metrics):
+        by_dataset.setdefault(metric.dataset, []).append(metric)
+    found: States = {}
+    for dataset, wanted in by_dataset.items():
+        try:
+            there = _measured(dataset, [metric.metric for metric in wanted], parts.frame, table)
+        except RuleFailure as failure:
+            found |= {metric: Measured.failed(metric, failure) for metric in wanted}
+        else:
+            found |= {m: Measured.of_all(m, there[m.metric].value()) for m in wanted}
+    return found
+
+
+def _measured(
+    dataset: AssetData, metrics: Sequence[Metric], frame: DataFrame, table: Table
+) -> States:
+    # Here: the steps know this module, as the way to run one of them.
+    from dq_dagster.spark.passes.run import run
+
+    home = table.surroundings.frame_of(dataset, frame)
+    other = under_ansi(home)
+    around = replace(table.surroundings, asset=dataset.asset, partition=None, whole=None)
+    there = Table.of(home, table.now, around, is_ansi=is_ansi(other))
+    found = outside_rows(home)
+    for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):
+        found |= run(step, other, there, home=home)
+    return found

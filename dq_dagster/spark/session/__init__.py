@@ -1,0 +1,1 @@
+"""The Spark session to work with: Java, classic or Connect, ANSI."""

@@ -1,0 +1,129 @@
+"""Queries under ANSI, whatever the session of the data says.
+
+Without ANSI, sums wrap around and what cannot be cast or divided becomes NULL, all without a word:
+a wrong Ok. The session belongs to others, so its setting is left alone. On classic Spark its data
+is looked at from a twin of the session that differs in nothing but that setting. What the author
+of the data computed in it stays as it was: only what is added follows the twin. Spark Connect
+keeps data to the session it was made in; there, SQL from users is refused.
+"""
+
+from __future__ import annotations
+
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+
+from dq_dagster.errors import Unmeasurable
+from dq_dagster.spark.frames.quoting import identifier
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ANSI = "spark.sql.ansi.enabled"
+
+_twins: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
+_homes: weakref.WeakKeyDictionary[SparkSession, weakref.ref[SparkSession]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def is_ansi(frame: DataFrame) -> bool:
+    """Whether what is computed from the frame is computed under ANSI."""
+    return _says_ansi(frame.sparkSession)
+
+
+def under_ansi(frame: DataFrame) -> DataFrame:
+    """The same rows where what is computed from them is computed under ANSI, if that can be had."""
+    session = frame.sparkSession
+    if _says_ansi(session) or _is_remote(session):
+        return frame
+    try:
+        return _moved(frame, _twin(session))
+    except PySparkException:
+        # A column of a type that only its maker knows, say: then SQL of users is refused.
+        return frame
+
+
+def at_home(frame: DataFrame) -> DataFrame:
+    """The same rows in the session that the data came from, for those whose session it is."""
+    session = frame.sparkSession
+    home = home_of(session)
+    return frame if home is session else _moved(frame, home)
+
+
+def beside_its_views(frame: DataFrame) -> DataFrame:
+    """The same rows where queries find the tables and temporary views that they find at home."""
+    session = frame.sparkSession
+    home = home_of(session)
+    if home is session:
+        return frame
+    # A new session each time: a twin would keep the views that its home has dropped since.
+    fresh = _like(home, home.newSession())
+    fresh.catalog.setCurrentCatalog(home.catalog.currentCatalog())
+    fresh.catalog.setCurrentDatabase(home.catalog.currentDatabase())
+    for view in home.sql("SHOW VIEWS").where("isTemporary").collect():
+        # One that cannot be read any more is missed by those who name it, and by nobody else.
+        with suppress(PySparkException):
+            _moved(home.table(identifier(view.viewName)), fresh).createTempView(view.viewName)
+    return _moved(frame, fresh)
+
+
+def home_of(session: SparkSession) -> SparkSession:
+    """The session that the data came from; the session itself if it is no twin."""
+    found = _homes.get(session)
+    return (found() if found else None) or session
+
+
+def require_ansi(frame: DataFrame) -> None:
+    """Raises Unmeasurable where SQL from users would be computed without ANSI."""
+    if not is_ansi(frame):
+        raise Unmeasurable.not_ansi()
+
+
+def _says_ansi(session: SparkSession) -> bool:
+    return (session.conf.get(ANSI) or "").lower() == "true"
+
+
+def _is_remote(session: SparkSession) -> bool:
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def _twin(session: SparkSession) -> SparkSession:
+    twin = _twins.get(session)
+    if twin is None:
+        twin = session.newSession()
+        _twins[session] = twin
+        _homes[twin] = weakref.ref(session)
+    return _like(session, twin)
+
+
+def _like(home: SparkSession, ours: SparkSession) -> SparkSession:
+    """A session of our own, with the settings that its home has now, and with ANSI."""
+    wanted, known = home.conf.getAll, ours.conf.getAll
+    for name, value in wanted.items():
+        if name != ANSI and known.get(name) != value:
+            # What cannot be set is the same for all sessions.
+            with suppress(PySparkException):
+                ours.conf.set(name, value)
+    for name in known.keys() - wanted.keys() - {ANSI}:
+        with suppress(PySparkException):
+            ours.conf.unset(name)
+    ours.conf.set(ANSI, "true")
+    return ours
+
+
+def _moved(frame: DataFrame, to: SparkSession) -> DataFrame:
+    """The rows of the frame as those of a frame of the other session.
+
+    A union belongs to the session of its first part. That one is empty, which Spark sees before
+    anything runs, so that nothing is left of it in the plan.
+    """
+    # Not createDataFrame: that would make its session the active one for everybody.
+    columns = [
+        F.lit(None).cast(field.dataType).alias(field.name, metadata=field.metadata)
+        for field in frame.schema.fields
+    ]
+    return to.range(0).where("false").select(*columns).unionAll(frame)

@@ -1,0 +1,148 @@
+"""The front door for SQL that users write about all rows together: conditions on aggregates.
+
+Like row expressions, these texts are judged alone and without Spark. Around and within aggregates
+the same functions and operators are allowed as in a row expression; every column stands within
+an aggregate, no aggregate within another, and there is at least one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from dq_dagster.sql.findings import MAX_LENGTH, MAX_NESTING, AggregateCall, Findings, Place
+from dq_dagster.sql.grammar import Grammar
+from dq_dagster.sql.keywords import AFTER_VALUES, STATEMENT_STARTS
+from dq_dagster.sql.refusal import Refusal
+from dq_dagster.sql.tokens import NAMES, Cursor, Kind, Refused, Token, tokenise
+
+# Rules, metrics and plans ask about the same few texts many times.
+_REMEMBERED = 1024
+
+
+def read(text: str, place: Place) -> Findings:
+    """What the text names and calls, and why it is refused, if it is."""
+    try:
+        return _read(text, place)
+    except RecursionError:
+        # The caller's own stack was nearly full. The next one's may not be.
+        findings = Findings(place)
+        findings.refusals[Refusal.too_deep(MAX_NESTING)] = None
+        return findings
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _read(text: str, place: Place) -> Findings:
+    findings = Findings(place)
+    try:
+        Grammar(Cursor(text, _tokens(text)), findings).read()
+    except Refused as stop:
+        findings.refusals[stop.refusal] = None
+    return findings
+
+
+def _tokens(text: str) -> tuple[Token, ...]:
+    """The tokens, unless the text is of another sort than an expression."""
+    if len(text) > MAX_LENGTH:
+        raise Refused(Refusal.too_long(len(text), MAX_LENGTH))
+    tokens = tokenise(text)
+    first, second = (*tokens, tokens[-1])[:2]
+    if first.kind is Kind.END:
+        raise Refused(Refusal.empty())
+    if first.key in {"select", "with", "from"}:
+        raise Refused(Refusal.subquery(text))
+    goes_on = second.key in AFTER_VALUES
+    if first.key in STATEMENT_STARTS and second.kind in NAMES and not goes_on:
+        raise Refused(Refusal.statement(text))
+    return tokens
+
+
+def refusals(text: str) -> tuple[Refusal, ...]:
+    """Why the text is not taken as a row expression; nothing if it is taken."""
+    return tuple(read(text, Place.ROW).refusals)
+
+
+def columns_used(text: str) -> tuple[str, ...]:
+    """The columns an accepted text names, in order: of ``address.city`` it is ``address``.
+
+    Check that they exist before the text runs: where a column is missing, Spark looks for a
+    session variable, a user or an alias of the same name.
+    """
+    return tuple(read(text, Place.ROW).columns)
+
+
+def aggregate_refusals(text: str) -> tuple[Refusal, ...]:
+    """Why the text is not taken as an aggregate expression; nothing if it is taken."""
+    found = _findings(text)
+    if found.refusals:
+        return tuple(found.refusals)
+    if not found.calls:
+        return (Refusal.no_aggregate(),)
+    return tuple(Refusal.loose_column(name) for name in found.loose)
+
+
+def aggregate_columns_used(text: str) -> tuple[str, ...]:
+    """The columns an accepted text names, in order. Check that they exist before it runs."""
+    return tuple(_findings(text).columns)
+
+
+def aggregate_calls(text: str) -> tuple[AggregateCall, ...]:
+    """The aggregates of an accepted text in order, those that are written alike only once."""
+    by_words: dict[tuple[str, ...], AggregateCall] = {}
+    for call in _findings(text).calls:
+        by_words.setdefault(_words(call.text), call)
+    return tuple(by_words.values())
+
+
+def restricted(text: str, where: str | None) -> str:
+    """The same expression, whose aggregates see only the rows that pass ``where``.
+
+    Filters of the aggregates themselves are put into their arguments too.
+    """
+    return _with_calls(text, lambda call: call.sql(where))
+
+
+def filter_refusals(text: str) -> tuple[Refusal, ...]:
+    """Why the text is not taken as a row filter; for an aggregate, also where it may go."""
+    found = refusals(text)
+    if all(refusal.fits != "agg_dq" for refusal in found):
+        return found
+    others = tuple(refusal for refusal in found if refusal.fits != "agg_dq")
+    calls = _findings(text).calls
+    first = calls[0].text if calls else text
+    if not aggregate_refusals(text):
+        return (Refusal.condition_in_filter(first, text),)
+    if others or _findings(text).refusals:
+        return (*others, Refusal.aggregate_in_filter(first))
+    # Nothing of this runs: it is shown to the author.
+    rows = _with_calls(text, lambda call: f"(select {_shown(call)} from {{table}})")  # noqa: S608
+    query = f"select count(*) from {{table}} where {rows}"  # noqa: S608
+    return (Refusal.aggregate_in_filter(first, query),)
+
+
+def _shown(call: AggregateCall) -> str:
+    """As it was written, unless it gathers what can be counted."""
+    is_written = call.text.lower().startswith(call.function)
+    return call.text if is_written else call.sql(None)
+
+
+def _with_calls(text: str, written: Callable[[AggregateCall], str]) -> str:
+    """The text with its aggregates written otherwise."""
+    pieces, position = [], 0
+    for call in _findings(text).calls:
+        pieces += [text[position : call.start], written(call)]
+        position = call.stop
+    return "".join([*pieces, text[position:]])
+
+
+def handles_nan(text: str) -> bool:
+    """Whether the text says itself what is to become of NaN."""
+    return not _findings(text).functions.isdisjoint({"isnan", "nanvl"})
+
+
+def _findings(text: str) -> Findings:
+    return read(text, Place.DATASET)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(token.key or token.text for token in tokenise(text))

@@ -1,0 +1,132 @@
+"""Reading many folders of files as one frame, whatever columns each of them has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from dq_dagster.spark.frames.divided import Divided, Kind
+from dq_dagster.spark.frames.frames import HIDDEN_KEY, require_distinct
+from dq_dagster.storage.folders import PARTITION_COLUMN, StoredPartition
+from dq_dagster.storage.split import partition_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Those whose files may lie anywhere, and whose schema may be told to Spark.
+FILE_FORMATS = frozenset({"parquet", "orc", "avro", "json", "csv", "text", "xml"})
+# Where Spark looks for its own names of the types.
+_SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
+# The folder of the partition, and below it perhaps that of an attempt.
+_NAME_IN_PATH = f".*/{PARTITION_COLUMN}=([^/]*)/(?:[^/]*/)?[^/]*$"
+
+
+def schema_text(frame: DataFrame) -> str:
+    """The schema as JSON: what a stored partition remembers of its columns."""
+    return frame.schema.json()
+
+
+def write_no_rows(schema: T.StructType, folder: Path) -> None:
+    """A Parquet file without rows, and without a job of Spark's: who reads it finds the columns."""
+    import pyarrow as pa
+    from pyarrow import parquet
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    try:
+        columns = to_arrow_schema(schema, timezone="UTC").with_metadata(
+            {_SPARK_SCHEMA: schema.json()}
+        )
+        parquet.write_table(columns.empty_table(), folder / "part-00000.parquet")
+    except (PySparkException, pa.ArrowException):
+        # A type that Arrow does not know: without a file the partition has no rows either.
+        return
+
+
+def load_whole(session: SparkSession, kind: str, stored: StoredPartition) -> DataFrame:
+    """Data that is not partitioned, with the schema that it was written with."""
+    reader = session.read.format(kind)
+    if kind in FILE_FORMATS:
+        reader = reader.schema(_schema(session, stored.schema))
+    return reader.load(stored.place)
+
+
+def load_divided(
+    session: SparkSession, kind: str, root: str, partitions: Mapping[str, StoredPartition]
+) -> Divided:
+    """All partitions as one frame with all their columns, and with the partition of each row.
+
+    Spark is told the schema that each was written with, so it opens no file to find out, and a
+    column that only some of them have is there, with NULL elsewhere. Partitions of the same
+    schema are read together.
+    """
+    if kind not in FILE_FORMATS:
+        return Divided.of_frames(_load_apart(session, kind, partitions))
+    groups: dict[str, dict[str, str]] = {}
+    for key, one in partitions.items():
+        groups.setdefault(one.schema, {})[key] = one.place
+    return Divided.of_kinds(
+        [
+            Kind(
+                frozenset(places), _load_alike(session, kind, root, _schema(session, text), places)
+            )
+            for text, places in groups.items()
+        ]
+    )
+
+
+def _load_apart(
+    session: SparkSession, kind: str, partitions: Mapping[str, StoredPartition]
+) -> dict[str, DataFrame]:
+    """Those of the partitions that are there."""
+    found = {}
+    for key, one in partitions.items():
+        try:
+            frame = session.read.format(kind).load(one.place)
+            # Connect finds out here whether there is anything to read.
+            _ = frame.schema
+        except AnalysisException as error:
+            if not is_missing(error):
+                raise
+        else:
+            found[key] = frame
+    return found
+
+
+def is_missing(error: AnalysisException) -> bool:
+    """Whether Spark did not find a path."""
+    return error.getCondition() == "PATH_NOT_FOUND"
+
+
+def _load_alike(
+    session: SparkSession, kind: str, root: str, schema: T.StructType, places: Mapping[str, str]
+) -> DataFrame:
+    """Partitions of one schema. Spark takes their names from the folders, once for each file."""
+    reader = session.read.format(kind)
+    paths = list(places.values())
+    taken = PARTITION_COLUMN in {field.name.lower() for field in schema.fields}
+    # A column of that name must not be hidden by that of the folders, and text has one column only,
+    # also if there is no file yet that would tell Spark that the other one comes from folders.
+    if taken or kind == "text":
+        frame = reader.schema(schema).load(paths)
+        # Not by its name alone: the data may have a column that is called like this, too.
+        path = frame.metadataColumn("_metadata").getField("file_path")
+        named_rows = frame.withColumn(HIDDEN_KEY, F.regexp_extract(path, _NAME_IN_PATH, 1))
+        return named_rows.withColumn(HIDDEN_KEY, F.expr(partition_of(HIDDEN_KEY, places)))
+    # As text: Spark would make the number 1 of the key 01.
+    named = T.StructType([*schema.fields, T.StructField(PARTITION_COLUMN, T.StringType())])
+    frame = reader.option("basePath", root).schema(named).load(paths)
+    key = partition_of(PARTITION_COLUMN, places)
+    return frame.withColumn(HIDDEN_KEY, F.expr(key)).drop(PARTITION_COLUMN)
+
+
+def _schema(session: SparkSession, text: str) -> T.StructType:
+    schema = T.StructType.fromJson(json.loads(text))
+    require_distinct(session, schema)
+    return schema

@@ -1,0 +1,227 @@
+"""The data of an asset on an object store or another file system that only Spark can reach."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException
+
+from dq_dagster.errors import NothingStored, Unassignable
+from dq_dagster.spark.frames.divided import Divided
+from dq_dagster.spark.frames.quoting import text
+from dq_dagster.storage.files import FILE_FORMATS, is_missing, load_divided, load_whole, schema_text
+from dq_dagster.storage.folders import PARTITION_COLUMN, WHOLE_FOLDER, StoredPartition, folder_name
+from dq_dagster.storage.split import survey, with_folder_names
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_COLUMN = ".dq_schema"
+_FOLDER = f"{_COLUMN}=1"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRecord:
+    """The schema as JSON, and the number of files, which older records do not have."""
+
+    schema: str
+    files: int | None = None
+
+    def text(self) -> str:
+        return json.dumps({"files": self.files, "schema": json.loads(self.schema)})
+
+    @classmethod
+    def parse(cls, text: str) -> RemoteRecord:
+        found = json.loads(text)
+        if "schema" not in found:
+            return cls(text)
+        return cls(json.dumps(found["schema"]), found["files"])
+
+
+def write_record(session: SparkSession, place: str, record: RemoteRecord) -> None:
+    """Of the data at one place."""
+    table = _table(session, {"value": [record.text()]})
+    table.write.mode("overwrite").text(f"{place}/{_FOLDER}")
+
+
+def write_records(session: SparkSession, root: str, records: Mapping[str, RemoteRecord]) -> None:
+    """Of partitions, by the names of their folders, by one write."""
+    table = _table(
+        session,
+        {
+            "value": [record.text() for record in records.values()],
+            PARTITION_COLUMN: [name.removeprefix(f"{PARTITION_COLUMN}=") for name in records],
+            _COLUMN: ["1"] * len(records),
+        },
+    )
+    writer = table.write.partitionBy(PARTITION_COLUMN, _COLUMN)
+    # Other writers may be at work at the same place: this mode keeps to the folders it writes.
+    writer.option("partitionOverwriteMode", "dynamic").mode("overwrite").text(root)
+
+
+def records_at(session: SparkSession, places: Sequence[str]) -> dict[str, RemoteRecord]:
+    """By place, of those that have one, by one small job."""
+    names = {place: place.rpartition("/")[2] for place in places}
+    try:
+        by_name = _read(session, [f"{place}/{_FOLDER}" for place in places])
+    except AnalysisException as error:
+        if not is_missing(error):
+            raise
+        # Spark takes the paths together or not at all, but of a pattern it takes what is there.
+        # No folder's name holds a sign that means something in a pattern.
+        try:
+            root = places[0].rpartition("/")[0]
+            by_name = _read(session, [f"{root}/{{{','.join(names.values())}}}/{_FOLDER}"])
+        except AnalysisException as still:
+            if not is_missing(still):
+                raise
+            return {}
+    found = {place: by_name[name] for place, name in names.items() if name in by_name}
+    return {place: RemoteRecord.parse(text) for place, text in found.items()}
+
+
+def files_by_folder(frame: DataFrame) -> Counter[str]:
+    """How many files Spark reads, by the name of the folder they lie in."""
+    return Counter(path.rsplit("/", 2)[-2] for path in frame.inputFiles())
+
+
+def _read(session: SparkSession, paths: Sequence[str]) -> dict[str, str]:
+    found = session.read.schema("value string").text(list(paths))
+    folder = "regexp_extract(_metadata.file_path, '.*/([^/]+)/[^/]+/[^/]+$', 1)"
+    # Connect finds out here whether there is anything to read.
+    return {row[0]: row[1] for row in found.selectExpr(folder, "value").collect()}
+
+
+def _table(session: SparkSession, columns: dict[str, list[str]]) -> DataFrame:
+    import pyarrow as pa
+
+    return session.createDataFrame(pa.table(columns)).coalesce(1)
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePartitions:
+    """Each partition is a folder that Spark overwrites; its guarantees are those of the store.
+
+    The caller says which partitions to look for: what exists is not listed.
+    """
+
+    asset: str
+    root: str
+    kind: str
+
+    def write_whole(self, frame: DataFrame) -> str:
+        """All data of an asset without partitions; says where it is."""
+        return self._write(frame, f"{self.root}/{WHOLE_FOLDER}")
+
+    def write(self, frames: Mapping[str, DataFrame]) -> dict[str, str]:
+        """Says where each of the partitions is."""
+        return {key: self._write(frame, self._place_of(key)) for key, frame in frames.items()}
+
+    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> dict[str, str]:
+        """One write replaces the partitions that have rows, after one look at all keys.
+
+        Nothing can be staged and renamed here, so the rows are told apart before they are written.
+        """
+        if self.kind not in FILE_FORMATS:
+            raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
+        found, outside = survey(frame, key, partitions)
+        if outside.rows:
+            raise Unassignable.outside(self.asset, outside.rows, partitions, outside.examples)
+        if PARTITION_COLUMN in [name.lower() for name in frame.columns]:
+            # It can not be told from the column that would name the folders: by one write each.
+            self.write({name: frame.where(f"({key}) = {text(name)}") for name in found})
+        elif found:
+            named = with_folder_names(frame, key, partitions, PARTITION_COLUMN)
+            writer = named.write.format(self.kind).partitionBy(PARTITION_COLUMN)
+            # Only the partitions that occur are replaced.
+            writer = writer.option("partitionOverwriteMode", "dynamic")
+            writer.mode("overwrite").save(self.root)
+            self._note(frame, [self._place_of(key) for key in found])
+        self.write({key: frame.limit(0) for key in partitions if key not in found})
+        return {key: self._place_of(key) for key in partitions}
+
+    def load_whole(self, session: SparkSession) -> DataFrame:
+        """All data of an asset without partitions."""
+        stored = self._stored(session, {"": f"{self.root}/{WHOLE_FOLDER}"})
+        try:
+            if stored:
+                frame = load_whole(session, self.kind, stored[""])
+                if not _incomplete(frame, stored):
+                    return frame
+        except AnalysisException as error:
+            if not is_missing(error):
+                raise
+        raise NothingStored.whole(self.asset, self.root)
+
+    def load(self, session: SparkSession, keys: Sequence[str]) -> Divided:
+        """Those of these partitions that are stored."""
+        stored = self._stored(session, {key: self._place_of(key) for key in keys})
+        divided = load_divided(session, self.kind, self.root, stored) if stored else None
+        if divided is not None:
+            lost = _incomplete(divided.frame, stored)
+            stored = {key: one for key, one in stored.items() if key not in lost}
+            if lost and stored:
+                divided = load_divided(session, self.kind, self.root, stored)
+        if divided is None or not stored:
+            raise NothingStored.of_partitions(self.asset, keys, self.root)
+        return divided
+
+    def stored_among(self, session: SparkSession, keys: Sequence[str]) -> Collection[str]:
+        """Those of the keys that can be read."""
+        if not keys:
+            return ()
+        try:
+            return self.load(session, keys).partitions or ()
+        except NothingStored:
+            return ()
+
+    def _stored(
+        self, session: SparkSession, places: Mapping[str, str]
+    ) -> dict[str, StoredPartition]:
+        """Those that were written completely, as far as that can be told."""
+        if not places:
+            return {}
+        if self.kind not in FILE_FORMATS:
+            return {key: StoredPartition(key, place, "") for key, place in places.items()}
+        records = records_at(session, list(places.values()))
+        return {
+            key: StoredPartition(key, place, records[place].schema, records[place].files)
+            for key, place in places.items()
+            if place in records
+        }
+
+    def _place_of(self, key: str) -> str:
+        return f"{self.root}/{PARTITION_COLUMN}={folder_name(key)}"
+
+    def _write(self, frame: DataFrame, place: str) -> str:
+        frame.write.format(self.kind).mode("overwrite").save(place)
+        if self.kind in FILE_FORMATS:
+            self._note(frame, [place])
+        return place
+
+    def _note(self, frame: DataFrame, places: Sequence[str]) -> None:
+        """What was written at these places, so that it is noticed if something is gone later."""
+        session, schema = frame.sparkSession, schema_text(frame)
+        written = session.read.format(self.kind).schema(frame.schema).load(list(places))
+        files = files_by_folder(written)
+        names = [place.rpartition("/")[2] for place in places]
+        records = {name: RemoteRecord(schema, files[name]) for name in names}
+        if len(places) == 1:
+            write_record(session, places[0], records[names[0]])
+        else:
+            write_records(session, self.root, records)
+
+
+def _incomplete(frame: DataFrame, stored: Mapping[str, StoredPartition]) -> list[str]:
+    """The partitions some files of which are gone; the frame is of all of them."""
+    counted = {key: one for key, one in stored.items() if one.files}
+    files = files_by_folder(frame) if counted else {}
+    return [
+        key
+        for key, one in counted.items()
+        if files.get(one.place.rpartition("/")[2], 0) < (one.files or 0)
+    ]

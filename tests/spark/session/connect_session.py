@@ -1,0 +1,91 @@
+"""Evaluates the same rules on Spark Connect, in a process of its own, and prints the outcomes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+
+import dq_dagster as dq
+
+SCHEMA = "id int, amount decimal(12,2), x double, name string, day date, ts timestamp"
+ROWS = (
+    "(1, 10.50, 1.5, 'ann', DATE'2024-01-01', TIMESTAMP'2024-01-01 10:00:00Z'), "
+    "(2, NULL, double('NaN'), ' ', DATE'2024-02-01', TIMESTAMP'2024-02-01 10:00:00Z'), "
+    "(0, 99.99, -2.5, NULL, NULL, NULL)"
+)
+TABLE = f"SELECT * FROM VALUES {ROWS} AS t(id, amount, x, name, day, ts)"
+RULES: list[dq.Rule] = [
+    dq.RecordCountInRange(min=1),
+    dq.ColumnCountInRange(min=6, max=6),
+    dq.ColumnNotEmpty(columns=["id", "name"], empty_includes_blank=True),
+    dq.ColumnAvgInRange(columns="amount", max=50),
+    dq.ColumnSumInRange(columns="id", max=3),
+    dq.ColumnStddevInRange(columns="id", max=3),
+    dq.ColumnMaxInRange(columns=["x", "day", "ts"], max="2024-01-31"),
+    dq.ColumnValuesMatch(columns="name", pattern="[a-z]+"),
+    dq.ColumnValuesMatch(name="bad pattern", columns="name", pattern=r"\p{IsNonsense}"),
+    dq.ColumnValuesInSet(columns="name", values=["ann", "it's"]),
+    dq.ColumnValidMeaning(name="json", columns="name", meaning="json_object"),
+    dq.ColumnValidMeaning(name="iban", columns="name", meaning="iban", empty_is_valid=True),
+    dq.ColumnValidMeaning(name="loose date", columns="name", meaning="date_to_parse"),
+    dq.ColumnValidMeaning(name="country", columns="name", meaning="country", where="id = 1"),
+    dq.ColumnValidMeaning(
+        name="accents",
+        columns="name",
+        meaning=dq.Meaning(values=["Änn", " "], match="ignore_accents"),
+        empty_is_valid=True,
+    ),
+    dq.ColumnValidMeaning(name="mail of dates", columns="day", meaning="email"),
+    dq.ColumnValuesInReference(name="self", columns="id", reference=dq.Reference(asset="data")),
+    dq.ColumnValuesInReference(
+        name="both",
+        columns=["id", "name"],
+        reference=dq.Reference(asset="data"),
+        reference_columns=["id", "name"],
+        where="id > 0",
+    ),
+    dq.ColumnValuesInReference(name="table", columns="id", reference=dq.Reference(table="no_such")),
+    dq.MetricInRange(
+        name="query", metric=dq.MetricSource(query="select sum(id) from {table}"), max=1
+    ),
+    dq.MetricInRange(
+        name="time", metric=dq.MetricSource(query="select max(ts) from {table}"), max="2024-01-01"
+    ),
+    dq.MetricInRange(name="syntax", metric=dq.MetricSource(query="selec {table}"), max=1),
+    dq.PythonRule(name="python", function="tests.rules.types.functions:fine"),
+    dq.RowExpectation(name="division", expectation="10 / id > 1"),
+    dq.RowExpectation(name="guarded", expectation="10 / id > 1", where="id <> 0"),
+    dq.RowExpectation(name="no context", expectation="make_date(2024, id + 12, 1) IS NULL"),
+    dq.RowExpectation(name="unknown", expectation="idd > 1"),
+    dq.RowExpectation(name="number", expectation="id + 1"),
+    dq.AggregateExpectation(name="sum", expectation="sum(amount) > 1 and max(ts) > min(ts)"),
+    dq.AggregateExpectation(
+        name="distinct", expectation="count(distinct name) filter (where id > 0) = 2"
+    ),
+    dq.AggregateExpectation(name="middle", expectation="median(id) = 1", where="id >= 0"),
+    dq.AggregateExpectation(name="ratio", expectation="sum(id) / (count(*) - 3) > 1"),
+    dq.AggregateExpectation(name="amount of rows", expectation="count(*)"),
+]
+
+
+def told(outcomes: Iterable[dq.Outcome]) -> list[list[str]]:
+    return [[o.rule.name, o.status.value, repr(o.observed), o.message] for o in outcomes]
+
+
+def main() -> None:
+    dq.ensure_java()
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.remote("local[1]")
+    session = builder.config("spark.sql.session.timeZone", sys.argv[1]).getOrCreate()
+    found = {}
+    for ansi in ("true", "false"):
+        session.conf.set("spark.sql.ansi.enabled", ansi)
+        found[ansi] = told(dq.evaluate(session.sql(TABLE), RULES))
+    sys.stdout.write(json.dumps(found))
+    session.stop()
+
+
+if __name__ == "__main__":
+    main()
