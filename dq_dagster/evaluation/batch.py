@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.evaluation.measurements import Measurements
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import Cut, Measured, Slice
 from dq_dagster.metrics.metric import RecordCount
-from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan.plan import Plan, make_plan
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.frames.columns import Table

@@ -14,8 +14,8 @@ from dq_dagster.evaluation.measurements import Measurements, judged, numbers
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Status, impact
+from dq_dagster.metrics.measured import Cut, Slice
 from dq_dagster.metrics.metric import RecordCount
-from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan.plan import passes_for
 from dq_dagster.rules.base.rule import Rule
 

@@ -18,8 +18,8 @@ from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.states.reuse import Reuse
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Status
+from dq_dagster.metrics.measured import WHOLE, Cut, Slice
 from dq_dagster.metrics.metric import RecordCount
-from dq_dagster.metrics.slices import WHOLE, Cut, Slice
 from dq_dagster.plan.plan import Plan, make_plan
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet

@@ -11,9 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.judging.evidence import Evidence, number_of
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import Cut, Measured, Slice
 from dq_dagster.metrics.metric import Metric, RecordCount
-from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.metrics.value_codec import NoValue
 from dq_dagster.plan.plan import metrics_of
 from dq_dagster.rules.base.rule import Rule

@@ -39,6 +39,8 @@ from dagster._core.storage.tags import (
 )
 from dagster._utils.warnings import disable_dagster_warnings
 
+from dq_dagster.integration.step_context import StepContext
+
 if TYPE_CHECKING:
     from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetGraph
     from dagster._core.definitions.assets.job.asset_layer import AssetLayer
@@ -72,7 +74,7 @@ class Materialization:
 
 
 def load_asset_value(
-    context: dg.AssetCheckExecutionContext,
+    context: StepContext,
     key: dg.AssetKey,
     partitions: Collection[str] | None = None,
 ) -> Any:
@@ -93,12 +95,12 @@ def load_asset_value(
     return next(iter(events))
 
 
-def holds_one_run_only(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> bool:
+def holds_one_run_only(context: StepContext, key: dg.AssetKey) -> bool:
     """Whether the asset's IO manager keeps values in memory, and forgets them after the run."""
     return isinstance(io_manager_of(context, key), InMemoryIOManager)
 
 
-def io_manager_of(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
+def io_manager_of(context: StepContext, key: dg.AssetKey) -> Any:
     """What the asset's value is loaded with inside the step; None if it is not loaded at all."""
     step = _step(context)
     source: Any = getattr(_input_of(step, key), "source", None)
@@ -126,19 +128,19 @@ def _asking_for(
 
 
 def partitions_def_of(
-    context: dg.AssetCheckExecutionContext, key: dg.AssetKey
+    context: StepContext, key: dg.AssetKey
 ) -> dg.PartitionsDefinition[Any] | None:
     """How the asset is partitioned; None if it is not, or the job does not know it."""
     layer = _step(context).job_def.asset_layer
     return layer.get(key).partitions_def if layer.has(key) else None
 
 
-def is_built_by_dagster(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> bool:
+def is_built_by_dagster(context: StepContext, key: dg.AssetKey) -> bool:
     """Whether some run can materialize the asset, so that Dagster knows what there is of it."""
     return _is_buildable(_step(context), key) or False
 
 
-def is_external(context: dg.AssetCheckExecutionContext | dg.InputContext, key: dg.AssetKey) -> bool:
+def is_external(context: StepContext | dg.InputContext, key: dg.AssetKey) -> bool:
     """Whether others build the asset; not so where nobody here can tell."""
     try:
         step = context.step_context if isinstance(context, dg.InputContext) else _step(context)
@@ -240,7 +242,7 @@ def defined_assets(defs: dg.Definitions) -> set[dg.AssetKey]:
     return _defined(defs.resolve_asset_graph())
 
 
-def known_assets(context: dg.AssetCheckExecutionContext) -> set[dg.AssetKey]:
+def known_assets(context: StepContext) -> set[dg.AssetKey]:
     """The assets that are defined in the job, and in the whole code location where known."""
     step = _step(context)
     known = _defined(step.job_def.asset_layer.asset_graph)
@@ -249,15 +251,13 @@ def known_assets(context: dg.AssetCheckExecutionContext) -> set[dg.AssetKey]:
     return known
 
 
-def asset_metadata(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Mapping[str, Any]:
+def asset_metadata(context: StepContext, key: dg.AssetKey) -> Mapping[str, Any]:
     """What the asset's definition says; nothing if the job does not know the asset."""
     layer = _step(context).job_def.asset_layer
     return layer.get(key).metadata if layer.has(key) else {}
 
 
-def check_keys_of(
-    context: dg.AssetCheckExecutionContext, key: dg.AssetKey
-) -> list[dg.AssetCheckKey]:
+def check_keys_of(context: StepContext, key: dg.AssetKey) -> list[dg.AssetCheckKey]:
     """The checks of an asset: those of this job, and of the whole code location where known."""
     step = _step(context)
     known = set(step.job_def.asset_layer.asset_graph.asset_check_keys)
@@ -419,9 +419,7 @@ def evaluation_event(
     )
 
 
-def output_of_check(
-    context: dg.AssetCheckExecutionContext, key: dg.AssetCheckKey
-) -> dg.Output[None]:
+def output_of_check(context: StepContext, key: dg.AssetCheckKey) -> dg.Output[None]:
     """What lets steps go on that wait for a check."""
     name = _step(context).job_def.asset_layer.get_op_output_name(key)
     return dg.Output(None, output_name=name)
@@ -435,14 +433,14 @@ def partitioned_check_spec(
         return dg.AssetCheckSpec(partitions_def=partitions_def, **fields)
 
 
-def partition_tags(context: dg.AssetCheckExecutionContext) -> dict[str, str]:
+def partition_tags(context: StepContext) -> dict[str, str]:
     """The tags by which a run says what partitions it is about, as they were written."""
     tags = context.run.tags
     named = [PARTITION_NAME_TAG] if PARTITION_NAME_TAG in tags else _RANGE_TAGS
     return {tag: tags[tag] for tag in named if tag in tags}
 
 
-def asked_partitions(context: dg.AssetCheckExecutionContext) -> Sequence[str] | None:
+def asked_partitions(context: StepContext) -> Sequence[str] | None:
     """The partitions that the run is about; None if it is about none."""
     op_context = context.op_execution_context
     if op_context.has_partition_key:
@@ -455,7 +453,7 @@ def _evaluation(record: AssetCheckExecutionRecord) -> object:
     return event.event_specific_data if event else None
 
 
-def _step(context: dg.AssetCheckExecutionContext) -> StepExecutionContext:
+def _step(context: StepContext) -> StepExecutionContext:
     return context.op_execution_context.get_step_execution_context()
 
 

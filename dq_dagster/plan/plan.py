@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from dq_dagster.judging.wording import plural
 from dq_dagster.metrics.frequency import FrequencyMetric, Grouping
+from dq_dagster.metrics.measured import UNDIVIDED, Cut, finest
 from dq_dagster.metrics.metric import (
     Burden,
     ColumnMedian,
@@ -18,7 +19,6 @@ from dq_dagster.metrics.metric import (
     RecordCount,
     RowMetric,
 )
-from dq_dagster.metrics.slices import UNDIVIDED, Cut, finest
 from dq_dagster.metrics.sources import (
     FileBytes,
     FileCount,

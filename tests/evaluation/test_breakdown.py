@@ -14,9 +14,8 @@ import dq_dagster as dq
 from dq_dagster.evaluation.breakdown import OTHERS, Ranked, breakdown, groups_in
 from dq_dagster.evaluation.history.baseline import NO_PAST
 from dq_dagster.evaluation.measurements import Measurements
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import RecordCount
-from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.metrics.states import State, Tally
 from dq_dagster.plan.plan import metrics_of
 from dq_dagster.spark.frames.slicing import MOST_PARTS

@@ -16,7 +16,7 @@ from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence, number_of
 from dq_dagster.judging.judgement import Status
 from dq_dagster.judging.typical import Baseline, Lookback, PeriodUnit
-from dq_dagster.metrics.slices import Slice
+from dq_dagster.metrics.measured import Slice
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.catalogue import parse_rule
 from dq_dagster.rules.recorded_number import as_typical, recorded_number

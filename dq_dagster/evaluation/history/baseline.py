@@ -13,7 +13,7 @@ from dq_dagster.evaluation.measurements import attempted
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence, PastValue, number_of
 from dq_dagster.judging.typical import Lookback, Typical
-from dq_dagster.metrics.slices import Slice
+from dq_dagster.metrics.measured import Slice
 from dq_dagster.rules.base.rule import Rule
 
 Pasts: TypeAlias = Mapping[str, Sequence[PastValue]]

@@ -14,7 +14,7 @@ from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.comparison import parse_moment
 from dq_dagster.judging.evidence import PastValue, number_of
 from dq_dagster.judging.judgement import Status, worst
-from dq_dagster.metrics.slices import NO_KEY, Slice
+from dq_dagster.metrics.measured import NO_KEY, Slice
 from dq_dagster.rules.base.rule import Rule
 
 Values: TypeAlias = Mapping[str, Any]

@@ -9,10 +9,9 @@ from dq_dagster.evaluation.batch import Dataset, Source
 from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.states.reuse import Block, KeptStates, Reuse, partitions_in
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import ColumnCount, Metric, RowMetric
 from dq_dagster.metrics.schema import ActualSchema
-from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.metrics.states import State
 from dq_dagster.plan.plan import Plan, Wanted, by_partition, metrics_of, passes_for, wanted_by
 from dq_dagster.rules.base.rule import Rule

@@ -32,7 +32,8 @@ from dq_dagster.integration.internals import (
 )
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, asset_key
 from dq_dagster.integration.partitions.keys import partition_key_sql
-from dq_dagster.metrics.slices import NO_KEY
+from dq_dagster.integration.step_context import StepContext
+from dq_dagster.metrics.measured import NO_KEY
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.frames.divided import Divided
@@ -77,7 +78,7 @@ class Portion:
 class PartitionedSource:
     """Reads the partitions of one asset inside a check's step."""
 
-    context: dg.AssetCheckExecutionContext
+    context: StepContext
     reader: Reader
     asset: AssetPartitions
     # What is on record, where answers are to be put together from it.
@@ -313,7 +314,7 @@ class OtherAssets(Mapping[str, Any]):
     need not have been built on the same day.
     """
 
-    context: dg.AssetCheckExecutionContext
+    context: StepContext
     names: Sequence[str]
 
     def __getitem__(self, name: str) -> Any:

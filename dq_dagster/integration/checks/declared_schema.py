@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 from dq_dagster.integration.internals import asset_metadata
+from dq_dagster.integration.step_context import StepContext
 from dq_dagster.rules.fields.schema_columns import ForeignColumn, SchemaColumn
 from dq_dagster.rules.fields.type_names import parse_type
 from dq_dagster.ruleset import RuleSet
@@ -17,7 +18,7 @@ COLUMN_SCHEMA = "dagster/column_schema"
 MEANING = "dq/meaning"
 
 
-def with_declared_schema(rule_set: RuleSet, context: dg.AssetCheckExecutionContext) -> RuleSet:
+def with_declared_schema(rule_set: RuleSet, context: StepContext) -> RuleSet:
     """The rule set with the columns of its asset's definition, unless it declares its own."""
     if rule_set.declared_schema is not None:
         return rule_set

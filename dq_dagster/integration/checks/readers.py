@@ -14,6 +14,7 @@ from dq_dagster.integration.internals import (
     io_manager_of,
     load_asset_value,
 )
+from dq_dagster.integration.step_context import StepContext
 from dq_dagster.rules.fields.declared import DeclaredReader
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.reading import absolute
@@ -33,7 +34,7 @@ class Reader(Protocol):
     def required_resource_keys(self) -> frozenset[str]:
         """The Dagster resources it needs."""
 
-    def read(self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
+    def read(self, context: StepContext, key: dg.AssetKey) -> Any:
         """The data: a Spark or pandas DataFrame, or a dict of them by partition."""
 
 
@@ -42,7 +43,7 @@ class PartitionReader(Reader, Protocol):
     """A reader that can read some partitions and leave the others alone."""
 
     def read_partitions(
-        self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey, partitions: Sequence[str]
+        self, context: StepContext, key: dg.AssetKey, partitions: Sequence[str]
     ) -> Any:
         """The data of these partitions: one DataFrame, or several by partition."""
 
@@ -53,11 +54,11 @@ class AssetIOManager:
 
     required_resource_keys: frozenset[str] = frozenset()
 
-    def read(self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
+    def read(self, context: StepContext, key: dg.AssetKey) -> Any:
         return load_asset_value(context, key)
 
     def read_partitions(
-        self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey, partitions: Sequence[str]
+        self, context: StepContext, key: dg.AssetKey, partitions: Sequence[str]
     ) -> Any:
         manager = io_manager_of(context, key)
         if isinstance(manager, DividingIOManager):
@@ -87,7 +88,7 @@ class Table:
     def required_resource_keys(self) -> frozenset[str]:
         return frozenset({self.spark})
 
-    def read(self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
+    def read(self, context: StepContext, key: dg.AssetKey) -> Any:
         return _session(context, self.spark).table(self.name)
 
 
@@ -104,7 +105,7 @@ class Files:
     def required_resource_keys(self) -> frozenset[str]:
         return frozenset({self.spark})
 
-    def read(self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
+    def read(self, context: StepContext, key: dg.AssetKey) -> Any:
         reader = _session(context, self.spark).read.format(self.format)
         return reader.options(**self.options).load(absolute(self.path))
 
@@ -119,12 +120,10 @@ class Function:
     def required_resource_keys(self) -> frozenset[str]:
         return frozenset(inspect.signature(self.function).parameters) - {"context", _PARTITIONS}
 
-    def read(self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> Any:
+    def read(self, context: StepContext, key: dg.AssetKey) -> Any:
         return self._call(context, None)
 
-    def _call(
-        self, context: dg.AssetCheckExecutionContext, partitions: Sequence[str] | None
-    ) -> Any:
+    def _call(self, context: StepContext, partitions: Sequence[str] | None) -> Any:
         given = {"context": context, _PARTITIONS: partitions}
         named = inspect.signature(self.function).parameters
         resources = {name: getattr(context.resources, name) for name in self.required_resource_keys}
@@ -135,7 +134,7 @@ class PartitionFunction(Function):
     """The same for a function with a parameter ``partitions``: the keys to read, None for all."""
 
     def read_partitions(
-        self, context: dg.AssetCheckExecutionContext, key: dg.AssetKey, partitions: Sequence[str]
+        self, context: StepContext, key: dg.AssetKey, partitions: Sequence[str]
     ) -> Any:
         return self._call(context, partitions)
 
@@ -178,6 +177,6 @@ def name_of(declared: Any) -> str:
     return f"{named.__module__}.{named.__qualname__}"
 
 
-def _session(context: dg.AssetCheckExecutionContext, key: str) -> Any:
+def _session(context: StepContext, key: str) -> Any:
     resource = getattr(context.resources, key)
     return getattr(resource, "spark_session", resource)

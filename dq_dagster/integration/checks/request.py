@@ -10,6 +10,7 @@ import dagster as dg
 from dq_dagster.errors import did_you_mean
 from dq_dagster.integration.internals import asked_partitions, partition_tags
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions
+from dq_dagster.integration.step_context import StepContext
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, dataset_check_name
 
@@ -74,7 +75,7 @@ def asked_of_dataset(rule_set: RuleSet, names: set[str]) -> Asked:
 
 
 def asked_of_partitions(
-    context: dg.AssetCheckExecutionContext,
+    context: StepContext,
     rule_set: RuleSet,
     names: set[str],
     asset: AssetPartitions,
@@ -129,9 +130,7 @@ def _of(rule_set: RuleSet, rules: list[Rule]) -> RuleSet:
     return rule_set.model_copy(update={"rules": tuple(rules)})
 
 
-def _partitions_of_run(
-    context: dg.AssetCheckExecutionContext, asset: AssetPartitions
-) -> Sequence[str] | None:
+def _partitions_of_run(context: StepContext, asset: AssetPartitions) -> Sequence[str] | None:
     """The partitions that the run is about; fails the step if one of them does not exist.
 
     Dagster does not look: it would hand on a key of no partition, which has no rows, and takes

@@ -21,6 +21,7 @@ from dq_dagster.integration.internals import (
     partitioned_check_spec,
 )
 from dq_dagster.integration.partitions.asset_partitions import asset_key as key_of
+from dq_dagster.integration.step_context import StepContext
 from dq_dagster.judging.judgement import BADNESS, Status
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import dataset_check_name
@@ -32,7 +33,7 @@ _LONGEST_MESSAGE = 2_000
 class Recording:
     """What the results of one step have in common."""
 
-    context: dg.AssetCheckExecutionContext
+    context: StepContext
     asset_key: dg.AssetKey
     asked: Asked
     history: EventLogHistory

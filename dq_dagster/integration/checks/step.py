@@ -37,6 +37,7 @@ from dq_dagster.integration.internals import (
     materializations,
 )
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, partitions_of
+from dq_dagster.integration.step_context import StepContext
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.ranges import duration
 from dq_dagster.judging.wording import plural
@@ -79,7 +80,7 @@ def _progress(stored: int, total: int, seconds: float) -> str:
 class CheckRun:
     """The checks of one asset in one step."""
 
-    context: dg.AssetCheckExecutionContext
+    context: StepContext
     declared: RuleSet
     reader: Reader
     # Whether the checks were built with the asset's partitions.

@@ -22,6 +22,7 @@ from dq_dagster.integration.internals import (
     storage_ids,
 )
 from dq_dagster.integration.partitions.asset_partitions import asset_key
+from dq_dagster.integration.step_context import StepContext
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.metrics.value_codec import NoValue
 from dq_dagster.rules.base.rule import Rule
@@ -53,7 +54,7 @@ class OnDemand(Mapping[str, Any]):
 
 
 def recorded_values(
-    context: dg.AssetCheckExecutionContext,
+    context: StepContext,
     key: dg.AssetKey,
     rules: Sequence[Rule],
     partitions: Sequence[str | None],
@@ -72,7 +73,7 @@ def _several_slices() -> Mapping[str, Any]:
 
 
 def latest_metadata(
-    context: dg.AssetCheckExecutionContext,
+    context: StepContext,
     key: dg.AssetKey,
     rules: Sequence[Rule],
     slices_of: Callable[[Rule], Iterable[str | None]],
@@ -148,9 +149,7 @@ def _with_others(
     return OnDemand(lambda: {**read(key), **others})
 
 
-def _newest(
-    context: dg.AssetCheckExecutionContext, partition: str | None, key: dg.AssetKey
-) -> dict[str, Any]:
+def _newest(context: StepContext, partition: str | None, key: dg.AssetKey) -> dict[str, Any]:
     found: dict[str, tuple[float, Any]] = {}
     for check_key in check_keys_of(context, key):
         pages = evaluation_pages(
@@ -197,7 +196,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _metadata(
-    context: dg.AssetCheckExecutionContext,
+    context: StepContext,
     checked: dg.AssetKey,
     key: dg.AssetKey,
     slices: Sequence[str | None],
@@ -217,14 +216,14 @@ def _metadata(
     return _AlikeEverywhere(entries)
 
 
-def _partitions(context: dg.AssetCheckExecutionContext, key: dg.AssetKey) -> set[str]:
+def _partitions(context: StepContext, key: dg.AssetKey) -> set[str]:
     """The partitions of an asset as far as the job knows it."""
     definition = partitions_def_of(context, key)
     return set() if definition is None else set(partition_keys_of(definition, context.instance))
 
 
 def _of_numbers(
-    context: dg.AssetCheckExecutionContext, key: dg.AssetKey, numbers: Sequence[int]
+    context: StepContext, key: dg.AssetKey, numbers: Sequence[int]
 ) -> dict[int, dict[str, Any]]:
     """The metadata of the materializations of those numbers."""
     found: dict[int, dict[str, Any]] = {}

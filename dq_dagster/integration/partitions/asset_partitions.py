@@ -18,6 +18,7 @@ from dq_dagster.integration.internals import (
     storage_ids,
 )
 from dq_dagster.integration.partitions.keys import PARTITION_EXPR, partition_time
+from dq_dagster.integration.step_context import StepContext
 from dq_dagster.ruleset import RuleSet, asset_path
 
 Expression = str | Mapping[str, str]
@@ -109,7 +110,7 @@ class AssetPartitions:
 
 
 def partitions_of(
-    context: dg.AssetCheckExecutionContext, rule_set: RuleSet, *, reader: str
+    context: StepContext, rule_set: RuleSet, *, reader: str
 ) -> AssetPartitions | None:
     """The partitions of the rule set's asset; None if it has none."""
     key = dg.AssetKey(rule_set.asset_path)

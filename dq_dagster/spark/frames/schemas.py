@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import types as T
 
 from dq_dagster.errors import RuleFailure
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured
 from dq_dagster.metrics.metric import ColumnCount, Metric
 from dq_dagster.metrics.schema import (
     ARRAY,
@@ -24,7 +24,6 @@ from dq_dagster.metrics.schema import (
     Field,
     Shape,
 )
-from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut
 from dq_dagster.rules.fields.schema_columns import declaration
 from dq_dagster.spark.frames.failures import UNREADABLE_TYPE, first_line, without_quoting_rows
 from dq_dagster.spark.frames.frames import as_spark, require_readable

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import DeclarationError, RuleFailure, TooManyParts
-from dq_dagster.metrics.slices import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
+from dq_dagster.metrics.measured import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, Table
 from dq_dagster.spark.frames.frames import HIDDEN_KEY

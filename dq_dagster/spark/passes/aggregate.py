@@ -13,9 +13,8 @@ from pyspark.errors import PySparkException, QueryContextType
 
 from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.metrics.conditions import RowBreaks
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Measured, Slice
 from dq_dagster.metrics.metric import ConditionCount, RecordCount, RowMetric
-from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Slice
 from dq_dagster.metrics.states import State
 from dq_dagster.spark.expressions.aggregates import Aggregates, aggregates
 from dq_dagster.spark.frames.columns import Table

@@ -17,9 +17,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
 from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.metrics.sources import FileBytes, FileCount
 from dq_dagster.spark.frames.failures import condition_of
 from dq_dagster.spark.frames.quoting import identifier

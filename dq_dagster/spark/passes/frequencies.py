@@ -15,7 +15,7 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.metrics.frequency import Frequencies, Grouping, Level, Members
-from dq_dagster.metrics.slices import UNDIVIDED, Cut, Slice
+from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
 from dq_dagster.spark.expressions.aggregates import transport, value_or_null
 from dq_dagster.spark.expressions.predicates import in_set, is_blank
 from dq_dagster.spark.frames.columns import ColumnRef, Table

@@ -15,8 +15,8 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.metrics.constant import Constant
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Slice
 from dq_dagster.metrics.metric import ColumnMedian, midpoint
-from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Slice
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark.expressions import literals
 from dq_dagster.spark.expressions.aggregates import numeric_column, value_or_null

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from dq_dagster.errors import RuleFailure
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import UNDIVIDED, Measured
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.metrics.slices import UNDIVIDED
 from dq_dagster.metrics.sources import AssetData, MetricElsewhere
 from dq_dagster.plan.plan import passes_for
 from dq_dagster.spark.frames.columns import Table

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from dq_dagster.errors import RuleFailure, TooManyParts
 from dq_dagster.metrics.frequency import Frequencies, FrequencyMetric, Grouping
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import Cut, Measured, Slice
 from dq_dagster.metrics.metric import ColumnMedian, Metric, RowMetric
-from dq_dagster.metrics.slices import Cut, Slice
 from dq_dagster.plan.plan import Kind, Pass
 from dq_dagster.spark.expressions import estimates, recency  # noqa: F401
 from dq_dagster.spark.expressions.predicates import usual_texts

@@ -10,9 +10,8 @@ from pyspark.errors import AnalysisException, PySparkException
 
 from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.judging.wording import presentable
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import WHOLE, Measured, Slice
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.metrics.slices import WHOLE, Slice
 from dq_dagster.metrics.sources import CallContext, PythonCall, PythonMetric, QueryMetric, entry_of
 from dq_dagster.spark.expressions.aggregates import transport
 from dq_dagster.spark.frames.columns import ColumnRef, Table

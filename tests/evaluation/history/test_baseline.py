@@ -13,7 +13,7 @@ from dq_dagster.evaluation.history.baseline import Timeline, previous_partitions
 from dq_dagster.evaluation.history.history import Recorded, group_key, moment_of
 from dq_dagster.judging.judgement import Status
 from dq_dagster.judging.typical import Typical
-from dq_dagster.metrics.slices import WHOLE, Slice
+from dq_dagster.metrics.measured import WHOLE, Slice
 from dq_dagster.metrics.value_codec import NoValue
 
 NOW = datetime(2024, 3, 31, tzinfo=UTC)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dq_dagster.metrics.conditions import HasValue, IsEmpty, RowBreaks
-from dq_dagster.metrics.measured import Measured
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured
 from dq_dagster.metrics.metric import (
     ColumnAvg,
     ColumnMax,
@@ -22,7 +22,6 @@ from dq_dagster.metrics.metric import (
     RecordCount,
     RowMetric,
 )
-from dq_dagster.metrics.slices import UNDIVIDED, WHOLE, Cut
 from dq_dagster.metrics.states import Moments, State, Total
 
 if TYPE_CHECKING:
