@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dq_dagster.evaluation.backtest.result import Backtest as Backtest
     from dq_dagster.evaluation.backtest.result import BacktestPoint as BacktestPoint
     from dq_dagster.evaluation.evaluate import evaluate as evaluate
-    from dq_dagster.evaluation.evaluate import explain as explain
     from dq_dagster.evaluation.history.history import History as History
     from dq_dagster.evaluation.history.history import Recorded as Recorded
     from dq_dagster.evaluation.outcome import Outcome as Outcome
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from dq_dagster.judging.evidence import PastValue as PastValue
     from dq_dagster.judging.judgement import Status as Status
     from dq_dagster.metrics.sources import CallContext as CallContext
+    from dq_dagster.plan.plan import explain as explain
     from dq_dagster.rules.base.rule import Rule as Rule
     from dq_dagster.rules.fields.meaning import Meaning as Meaning
     from dq_dagster.rules.fields.metric_source import MetricSource as MetricSource
@@ -51,7 +51,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "errors": ("DeclarationError", "DqError", "UnreadableData"),
     "evaluation.backtest.backtest": ("backtest",),
     "evaluation.backtest.result": ("Backtest", "BacktestPoint"),
-    "evaluation.evaluate": ("evaluate", "explain"),
+    "evaluation.evaluate": ("evaluate",),
     "evaluation.history.history": ("History", "Recorded"),
     "evaluation.outcome": ("Outcome",),
     "evaluation.result": ("Evaluation",),
@@ -62,6 +62,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "judging.evidence": ("PastValue",),
     "judging.judgement": ("Status",),
     "metrics.sources": ("CallContext",),
+    "plan.plan": ("explain",),
     "rules.base.rule": ("Rule",),
     "rules.fields.meaning": ("Meaning",),
     "rules.fields.metric_source": ("MetricSource",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
@@ -148,6 +149,27 @@ class RuleSet(BaseModel):
     @property
     def enabled_rules(self) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if rule.enabled)
+
+
+_NO_ASSET = "data"
+
+
+def as_rule_set(rules: Any) -> RuleSet:
+    """The rule set that was given, or one of the given rules; refuses what is neither."""
+    if isinstance(rules, RuleSet):
+        return rules
+    if isinstance(rules, Rule | Mapping):
+        # As a sequence it would fall into its fields, each of which is no rule.
+        raise DeclarationError.of("a list of rules is needed: put the rule between [ and ].")
+    if isinstance(rules, str | PurePath):
+        raise DeclarationError.of(
+            "a list of rules is needed, not the name of a file: take one of the rule sets that "
+            "dq.load_rules(...) reads."
+        )
+    if not isinstance(rules, Iterable) or hasattr(rules, "columns"):
+        kind = type(rules).__name__
+        raise DeclarationError.of(f"the data comes first, then a list of rules, not a {kind}.")
+    return RuleSet(asset=_NO_ASSET, rules=tuple(rules))
 
 
 def _each(

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dq_dagster.evaluation.states.reuse import Block as Block
-from dq_dagster.evaluation.states.reuse import KeptStates as KeptStates
-from dq_dagster.evaluation.states.reuse import Reuse as Reuse
+from dq_dagster.evaluation.states import Block as Block
+from dq_dagster.evaluation.states import KeptStates as KeptStates
+from dq_dagster.evaluation.states import Reuse as Reuse

@@ -1,4 +1,4 @@
-"""The data that rules are judged on, and the passes over it."""
+"""Batches: one lazy frame, how its rows are divided, and the passes over it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.metrics.measured import Cut, Measured, Slice
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.plan.plan import Plan, make_plan
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.plan.request import CheckRequest
 from dq_dagster.spark.frames.columns import Table
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, as_spark
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset:
+class Batch:
     """A lazy frame, and how its rows are divided into partitions and groups."""
 
     frame: DataFrame
@@ -40,20 +40,22 @@ class Dataset:
     # The rows in the session they came from; in the frame, what is computed is so under ANSI.
     home: DataFrame
     # Partitions that have other columns than the frame; those that have the same, together.
-    others: Mapping[frozenset[str], Dataset] = field(default_factory=dict)
+    others: Mapping[frozenset[str], Batch] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         data: Any,
-        rules: Sequence[Rule],
+        dimensions: Sequence[str],
         *,
         partition_by: str | None,
         now: datetime,
         around: Surroundings,
-    ) -> Dataset:
+    ) -> Batch:
         if isinstance(data, Divided):
-            opened = partial(cls.of, rules=rules, partition_by=partition_by, now=now, around=around)
+            opened = partial(
+                cls.of, dimensions=dimensions, partition_by=partition_by, now=now, around=around
+            )
             others = {kind.partitions: opened(kind.frame) for kind in data.others}
             whole = opened(data.frame)
             clashes = {name: Unmeasurable(str(clash)) for name, clash in data.clashes.items()}
@@ -62,7 +64,6 @@ class Dataset:
         frame = under_ansi(home)
         visible = home.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else home
         table = Table.of(visible, now, around, is_ansi=is_ansi(frame))
-        dimensions = [name for rule in rules for name in rule.dimensions]
         division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
         if partition_by not in {None, HIDDEN_KEY, *visible.columns}:
             require_expression(frame, str(division.partition), f"partition_by, '{partition_by}'")
@@ -78,7 +79,7 @@ class Dataset:
         division = replace(self.division, partitions=alike)
         for step in plan.passes:
             found |= run(step, self.frame, self.table, division, self.home)
-            if plan.partitioned and keys is None and RecordCount() in found:
+            if plan.request.partitioned and keys is None and RecordCount() in found:
                 keys = _partitions_with_rows(found[RecordCount()])
                 division = replace(division, partitions=keys)
         zone = session_zone(self.frame.sparkSession)
@@ -90,32 +91,29 @@ class Dataset:
         In a frame of all partitions a column that one of them lost is there, and a number may be
         of a wider type.
         """
-        rules = [
-            rule.model_copy(update={"scope": "partitions"})
-            for rule in plan.rules
-            if rule.scope != "whole_dataset"
-        ]
-        alone = make_plan(rules, partitioned=True)
+        if not self.others or not plan.request.on_partitions:
+            return {}
+        alone = make_plan(plan.request.of_partitions())
         found: dict[str | None, Measurements] = {}
-        for names, kind in self.others.items() if rules else ():
+        for names, kind in self.others.items():
             mine = [name for name in partitions if name in names]
             if mine:
                 found |= dict.fromkeys(mine, kind.only(mine).measure(alone, mine))
         return found
 
-    def only(self, partitions: Sequence[str]) -> Dataset:
+    def only(self, partitions: Sequence[str]) -> Batch:
         """The rows of these partitions."""
         keys = ", ".join(map(text, partitions)) or "NULL"
         return self._where(f"{self.division.partition} IN ({keys})")
 
-    def except_for(self, partitions: Sequence[str]) -> Dataset:
+    def except_for(self, partitions: Sequence[str]) -> Batch:
         """The rows outside these partitions."""
         keys = ", ".join(map(text, partitions))
         if not keys:
             return self
         return self._where(f"{self.division.partition} NOT IN ({keys})")
 
-    def without(self, groups: Sequence[Slice]) -> Dataset:
+    def without(self, groups: Sequence[Slice]) -> Batch:
         """The rows outside these groups, which are of one dimension.
 
         Groups of partitions leave what their partitions have beside them, groups of the whole
@@ -133,7 +131,7 @@ class Dataset:
         )
         return kept._where(f"{row} NOT IN ({listed})")  # noqa: SLF001 (its like)
 
-    def _where(self, condition: str) -> Dataset:
+    def _where(self, condition: str) -> Batch:
         frame = self.frame.where(condition)
         home = frame if self.home is self.frame else self.home.where(condition)
         return replace(self, frame=frame, home=home)
@@ -147,18 +145,18 @@ def _partitions_with_rows(rows: Measured) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BatchSource:
     """Data, or a function that reads it for some partitions, or with None for all of them."""
 
     data: Any
-    rules: Sequence[Rule]
+    request: CheckRequest
     partition_by: str | None
     now: datetime
     around: Surroundings
-    _opened: list[Dataset] = field(default_factory=list, repr=False)
+    _opened: list[Batch] = field(default_factory=list, repr=False)
 
     @property
-    def whole(self) -> Dataset:
+    def whole(self) -> Batch:
         """Everything; opened once, and only if it is asked for."""
         if not self._opened:
             self._opened.append(self._open(self.data(None) if callable(self.data) else self.data))
@@ -169,7 +167,7 @@ class Source:
         if partitions and self.partition_by is not None and not callable(self.data):
             require_possible(self.whole.table, self.partition_by, partitions)
 
-    def only(self, partitions: Sequence[str]) -> Dataset:
+    def only(self, partitions: Sequence[str]) -> Batch:
         """The rows of these partitions; a function is not asked for any others."""
         if not callable(self.data):
             return self.whole.only(partitions)
@@ -181,17 +179,18 @@ class Source:
         """Whether rows that belong to no partition come with the one they are stored in."""
         return callable(self.data)
 
-    def beside(self, partitions: Sequence[str], others: Collection[str]) -> Dataset:
+    def beside(self, partitions: Sequence[str], others: Collection[str]) -> Batch:
         """The rows of these partitions, and any that belong to none: all but those of others."""
         unread = [name for name in others if name not in set(partitions)]
         read = self._open(self.data(tuple(partitions))) if callable(self.data) else self.whole
         return read.except_for(unread)
 
-    def _open(self, data: Any) -> Dataset:
+    def _open(self, data: Any) -> Batch:
         # What a rule refers to may lie in any partition, also in its own asset.
         around = replace(self.around, whole=self._all_rows)
-        return Dataset.of(
-            data, self.rules, partition_by=self.partition_by, now=self.now, around=around
+        dimensions = [name for one in self.request.rules for name in one.dimensions]
+        return Batch.of(
+            data, dimensions, partition_by=self.partition_by, now=self.now, around=around
         )
 
     def _all_rows(self) -> DataFrame:

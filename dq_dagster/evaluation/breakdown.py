@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
-from dq_dagster.evaluation.history.baseline import LookingBack
+from dq_dagster.evaluation.history.baseline import Baselines
 from dq_dagster.evaluation.history.history import group_key
-from dq_dagster.evaluation.measurements import Measurements, judged, numbers
+from dq_dagster.evaluation.judge import judged, numbers
+from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Status, impact
 from dq_dagster.metrics.measured import Cut, Slice
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.plan.plan import passes_for
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.plan.request import RequestedRule
 
 OTHERS = "Others"
 # The numbers of so many groups are kept for later, the largest first.
 _MOST_GROUPS = 300
+# By the slice and the dimension of which they are the others.
+OthersEvidence: TypeAlias = Mapping[tuple[Slice, str], Evidence]
 _NO_COMMON_PAST = "Nothing to judge: together these groups have no past of their own."
-# From the groups that are listed, to what is left of each slice without them.
-Rest = Callable[[Sequence[Slice]], Mapping[Slice, Evidence]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,94 +110,108 @@ class Breakdown:
         return {name: one.statuses() for name, one in found if isinstance(one, Ranked)}
 
 
-def breakdown(rule: Rule, found: Measurements, base: Slice, past: LookingBack) -> Breakdown:
+def breakdown(one: RequestedRule, found: Measurements, base: Slice, past: Baselines) -> Breakdown:
     """The groups of a slice by each dimension of the rule."""
     dimensions: dict[str, Ranked | RuleFailure] = {}
-    for name in rule.dimensions:
+    for name in one.dimensions:
         try:
-            parts = _parts(rule, found.of(base), base, name)
-            groups = {part: _group_of(rule, found, part, past) for part in parts}
+            parts = _parts(one, found.of(base), base, name)
+            groups = {part: _group_of(one, found, part, past) for part in parts}
         except RuleFailure as failure:
             dimensions[name] = failure
         else:
-            dimensions[name] = Ranked.of(groups, top=rule.top_dimensions)
+            dimensions[name] = Ranked.of(groups, top=one.rule.top_dimensions)
     return Breakdown(dimensions)
 
 
 def tables(
-    rule: Rule, found: Measurements, slices: Mapping[Slice, Breakdown], rest: Rest
+    one: RequestedRule, slices: Mapping[Slice, Breakdown], others: OthersEvidence
 ) -> dict[Slice, dict[str, Any]]:
     """For each slice and dimension the groups to show and the others together, or what is wrong.
 
-    ``rest`` is asked about the others where that can not be put together: once a dimension, for
-    all slices, since it looks at the data anew.
+    ``others`` is the evidence on the rows outside the listed groups, by slice and dimension.
     """
     shown: dict[Slice, dict[str, Any]] = {base: {} for base in slices}
-    for dimension in rule.dimensions:
-        by_slice = {base: one.dimensions[dimension] for base, one in slices.items()}
-        ranked = {base: one for base, one in by_slice.items() if isinstance(one, Ranked)}
-        others = _evidence_of_others(rule, found, ranked, rest)
-        for base, one in by_slice.items():
+    for base, found in slices.items():
+        for dimension, ranked in found.dimensions.items():
+            beside = others.get((base, dimension))
             shown[base][dimension] = (
-                _table(rule, one, others.get(base)) if isinstance(one, Ranked) else str(one)
+                _table(one, ranked, beside) if isinstance(ranked, Ranked) else str(ranked)
             )
     return shown
 
 
-def _evidence_of_others(
-    rule: Rule, found: Measurements, slices: Mapping[Slice, Ranked], rest: Rest
-) -> Mapping[Slice, Evidence]:
-    cut_off = {base: ranked for base, ranked in slices.items() if ranked.others}
-    if all(getattr(metric, "mergeable", False) for metric in rule.metrics()):
-        return {
-            base: found.of(base).evidence_of_all(rule, ranked.others)
-            for base, ranked in cut_off.items()
-        }
-    return rest([part for ranked in cut_off.values() for part in ranked.listed])
+def merged_others(
+    one: RequestedRule, found: Measurements, slices: Mapping[Slice, Breakdown]
+) -> dict[tuple[Slice, str], Evidence]:
+    """The evidence on all groups that are not listed, where their states merge."""
+    if not all(metric.mergeable for metric in one.metrics):
+        return {}
+    return {
+        (base, name): found.of(base).evidence_of_all(one, ranked.others)
+        for base, by_dimension in slices.items()
+        for name, ranked in by_dimension.dimensions.items()
+        if isinstance(ranked, Ranked) and ranked.others
+    }
 
 
-def _table(rule: Rule, ranked: Ranked, others: Evidence | None) -> list[dict[str, Any]] | str:
+def listed_beside_others(slices: Mapping[Slice, Breakdown], dimension: str) -> list[Slice]:
+    """The groups that are listed where there are others, which are the rows outside of them."""
+    found = [by_dimension.dimensions.get(dimension) for by_dimension in slices.values()]
+    return [
+        part
+        for ranked in found
+        if isinstance(ranked, Ranked) and ranked.others
+        for part in ranked.listed
+    ]
+
+
+def _table(
+    one: RequestedRule, ranked: Ranked, others: Evidence | None
+) -> list[dict[str, Any]] | str:
     shown = [ranked.groups[part] for part in ranked.listed]
     if others is not None:
         try:
-            shown.append(_group(rule, others, OTHERS, groups=len(ranked.others)))
+            shown.append(_group(one, others, OTHERS, groups=len(ranked.others)))
         except RuleFailure as failure:
             return str(failure)
     return [group.record() for group in shown]
 
 
-def groups_in(rule: Rule, found: Measurements, base: Slice) -> Iterator[Slice]:
+def groups_in(one: RequestedRule, found: Measurements, base: Slice) -> Iterator[Slice]:
     """The groups of a slice, by all dimensions that it can be broken down by."""
-    for dimension in rule.dimensions:
+    for dimension in one.dimensions:
         with suppress(RuleFailure):
-            yield from _parts(rule, found.of(base), base, dimension)
+            yield from _parts(one, found.of(base), base, dimension)
 
 
-def _parts(rule: Rule, found: Measurements, base: Slice, dimension: str) -> Sequence[Slice]:
+def _parts(one: RequestedRule, found: Measurements, base: Slice, dimension: str) -> Sequence[Slice]:
     if dimension in found.problems:
         raise found.problems[dimension]
     cut = Cut(base.cut.partitioned, dimension)
-    if not found.counted(rule, cut):
+    if not found.counted(one, cut):
         raise TooManyParts.by([dimension])
-    if not found.divided(rule, cut):
-        raise TooManyParts.by([dimension]) if _planned(rule, cut) else Misfit.no_groups(rule.type)
-    return found.groups(rule, base, dimension)
+    if not found.divided(one, cut):
+        planned = _is_planned(one, cut)
+        raise TooManyParts.by([dimension]) if planned else Misfit.no_groups(one.rule.type)
+    return found.groups(one, base, dimension)
 
 
-def _planned(rule: Rule, cut: Cut) -> bool:
+def _is_planned(one: RequestedRule, cut: Cut) -> bool:
     """Whether it was tried to measure all that the rule needs for the parts of that cut."""
-    passes = passes_for(dict.fromkeys(rule.metrics(), (cut,)))
+    passes = passes_for(dict.fromkeys(one.metrics, (cut,)))
     return all(cut in step.cuts for step in passes)
 
 
-def _group_of(rule: Rule, found: Measurements, part: Slice, past: LookingBack) -> Group:
-    return _group(rule, past.add_to(found.evidence(rule, part), part), part.group)
+def _group_of(one: RequestedRule, found: Measurements, part: Slice, past: Baselines) -> Group:
+    return _group(one, past.add_to(found.evidence(one, part), part), part.group)
 
 
-def _group(rule: Rule, evidence: Evidence, name: str | None, *, groups: int = 1) -> Group:
+def _group(one: RequestedRule, evidence: Evidence, name: str | None, *, groups: int = 1) -> Group:
+    rule = one.rule
     rows = evidence[RecordCount(where=rule.where)]
     judgement = judged(rule, evidence)
     if groups > 1 and rule.lookback is not None and judgement.status is Status.EMPTY:
         judgement = replace(judgement, message=_NO_COMMON_PAST)
-    outcome = Outcome.of(rule, judgement, metrics=numbers(rule, evidence))
-    return Group(name, outcome, rows, groups)
+    metrics = numbers(rule, one.metrics, evidence)
+    return Group(name, Outcome.of(rule, judgement, metrics=metrics), rows, groups)

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dq_dagster.errors import DeclarationError, RuleFailure
-from dq_dagster.evaluation.breakdown import Breakdown, breakdown, groups_in, tables
-from dq_dagster.evaluation.history.baseline import NO_PAST, LookingBack, look_back
+from dq_dagster.evaluation.batch import BatchSource
+from dq_dagster.evaluation.breakdown import (
+    Breakdown,
+    OthersEvidence,
+    breakdown,
+    groups_in,
+    listed_beside_others,
+    merged_others,
+    tables,
+)
+from dq_dagster.evaluation.history.baseline import NO_BASELINE, read_baseline
 from dq_dagster.evaluation.history.history import Given, History, history_of
-from dq_dagster.evaluation.measurements import judged, observed, values
+from dq_dagster.evaluation.judge import judge
+from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.result import Evaluation
-from dq_dagster.evaluation.states.reuse import Reuse
+from dq_dagster.evaluation.scan import Scan, measure_others, scan
+from dq_dagster.evaluation.states import Reuse
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Status
-from dq_dagster.metrics.measured import WHOLE, Cut, Slice
-from dq_dagster.metrics.metric import RecordCount
+from dq_dagster.metrics.measured import Slice
 from dq_dagster.plan.plan import Plan, make_plan
+from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
-from dq_dagster.ruleset import RuleSet
+from dq_dagster.ruleset import RuleSet, as_rule_set
+from dq_dagster.spark.frames.other_datasets import Surroundings
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
-    from dq_dagster.evaluation.batch import Dataset
-    from dq_dagster.evaluation.measurements import Measurements
-
-_NO_ASSET = "data"
 # Brings the rows of some partitions, or with None all there are.
 Read: TypeAlias = Callable[[Sequence[str] | None], Any]
 
@@ -75,63 +82,102 @@ def evaluate(
     can be merged with that is read of the other partitions only. ``data`` may then be a function
     that reads some partitions, or with None all of them. Each outcome has ``states`` to keep.
     """
-    rule_set = _rule_set(rules)
+    rule_set = as_rule_set(rules)
     if partitions is not None and partition_by is None:
         raise DeclarationError.of("partitions need partition_by: what makes a row's partition.")
     if reuse is not None and partition_by is None:
         raise DeclarationError.of("reuse needs partition_by: what makes a row's partition.")
     _require_keys(partitions)
-    plan = make_plan(rule_set.enabled_rules, partitioned=partition_by is not None)
-    # Here, so that declaring rules needs no Spark.
-    from dq_dagster.evaluation.batch import Source
-    from dq_dagster.evaluation.states.incremental import look
-    from dq_dagster.spark.frames.other_datasets import Surroundings
-
-    around = Surroundings(
+    request = CheckRequest.of(
+        rule_set.enabled_rules, partitioned=partition_by is not None, partitions=partitions
+    )
+    beside = Surroundings(
         asset=rule_set.asset_name,
         references={} if references is None else references,
         recorded={} if recorded is None else recorded,
         metadata=metadata,
     )
-    source = Source(data, plan.rules, partition_by, _moment(now), around)
-    source.require_possible(partitions or ())
-    seen = look(source, plan, partitions, reuse)
-    found = seen.found
+    source = BatchSource(data, request, partition_by, _moment(now), beside)
+    return evaluate_plan(make_plan(request), source, history=history, reuse=reuse)
+
+
+def evaluate_plan(
+    plan: Plan, source: BatchSource, *, history: Given | None, reuse: Reuse | None
+) -> Evaluation:
+    """Measures what the plan says, judges each rule on each of its slices."""
+    source.require_possible(plan.request.partitions or ())
+    scanned = scan(source, plan, reuse)
+    found = scanned.found
     past = history_of(history, partitions=found.partitions, now=found.now)
+    judged = [_judged(one, found, past) for one in plan.request.rules]
+    others = _others(plan, judged, scanned)
     outcomes = [
-        outcome
-        for rule in plan.rules
-        for outcome in _outcomes(
-            rule,
-            list(_slices(rule, found.partitions, partitioned=plan.partitioned)),
-            found,
-            seen.dataset,
-            past,
-        )
+        scanned.with_states(outcome, one.requested.needs)
+        for one in judged
+        for outcome in one.with_groups(found, others.get(one.requested.rule.name, {}))
     ]
-    return Evaluation(tuple(map(seen.told, outcomes)), seen.plan)
+    return Evaluation(tuple(outcomes), scanned.plan)
 
 
-def explain(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> Plan:
-    """How the rules would be answered; printing it shows rules, metrics and passes."""
-    return make_plan(_rule_set(rules).enabled_rules)
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The outcomes of one rule by slice, and the groups of each slice."""
+
+    requested: RequestedRule
+    outcomes: Mapping[Slice, Outcome]
+    groups: Mapping[Slice, Breakdown]
+
+    def with_groups(self, found: Measurements, others: OthersEvidence) -> Iterable[Outcome]:
+        if not self.groups:
+            return self.outcomes.values()
+        merged = merged_others(self.requested, found, self.groups)
+        shown = tables(self.requested, self.groups, {**others, **merged})
+        return [
+            _with_groups(outcome, shown[part], found.of(part).problems)
+            for part, outcome in self.outcomes.items()
+        ]
 
 
-def _rule_set(rules: Any) -> RuleSet:
-    if isinstance(rules, RuleSet):
-        return rules
-    if isinstance(rules, Rule | Mapping):
-        # As a sequence it would fall into its fields, each of which is no rule.
-        raise DeclarationError.of("a list of rules is needed: put the rule between [ and ].")
-    if isinstance(rules, str | PurePath):
-        raise DeclarationError.of(
-            "a list of rules is needed, not the name of a file: take one of the rule sets that "
-            "dq.load_rules(...) reads."
+def _judged(one: RequestedRule, found: Measurements, history: History) -> _Judged:
+    """The outcomes in the order of the slices, whichever order they have to be judged in."""
+    parts = one.slices(found.partitions)
+    lookback = one.rule.lookback
+    if lookback is None and not one.dimensions:
+        plain = {
+            part: judge(one, found.evidence(one, part), partition=part.partition) for part in parts
+        }
+        return _Judged(one, plain, {})
+    past = NO_BASELINE
+    if lookback is not None:
+        groups = [group for part in parts for group in groups_in(one, found, part)]
+        past = read_baseline(one.rule, lookback, [*parts, *groups], history, now=found.now)
+    outcomes: dict[Slice, Outcome] = {}
+    by_group: dict[Slice, Breakdown] = {}
+    for part in past.in_order(parts):
+        by_group[part] = breakdown(one, found, part, past)
+        evidence = past.add_to(found.evidence(one, part), part)
+        outcomes[part] = replace(
+            judge(one, evidence, partition=part.partition),
+            group_metrics=by_group[part].metrics,
+            group_statuses=by_group[part].statuses,
         )
-    if not isinstance(rules, Iterable) or hasattr(rules, "columns"):
-        kind = type(rules).__name__
-        raise DeclarationError.of(f"the data comes first, then a list of rules, not a {kind}.")
-    return RuleSet(asset=_NO_ASSET, rules=tuple(rules))
+        past.note(outcomes[part])
+    ordered = {part: outcomes[part] for part in parts}
+    return _Judged(one, ordered, by_group if one.dimensions else {})
+
+
+def _others(
+    plan: Plan, judged: Iterable[_Judged], scanned: Scan
+) -> dict[str, dict[tuple[Slice, str], Evidence]]:
+    """By rule, the evidence on groups that are not listed, where that is planned to be measured."""
+    by_name = {one.requested.rule.name: one for one in judged}
+    found: dict[str, dict[tuple[Slice, str], Evidence]] = {}
+    for others in plan.others:
+        name = others.rule.rule.name
+        listed = listed_beside_others(by_name[name].groups, others.dimension)
+        if listed:
+            found.setdefault(name, {}).update(measure_others(others, listed, scanned.batch))
+    return found
 
 
 def _require_keys(partitions: Sequence[str] | None) -> None:
@@ -157,58 +203,6 @@ def _moment(now: datetime | None) -> datetime:
     return now.replace(tzinfo=UTC) if now.tzinfo is None else now
 
 
-def _slices(rule: Rule, keys: Sequence[str], *, partitioned: bool) -> Iterator[Slice]:
-    if not partitioned:
-        yield WHOLE
-        return
-    if rule.scope != "whole_dataset":
-        yield from (Slice(key) for key in keys)
-    if rule.scope != "partitions":
-        yield WHOLE
-
-
-def _outcomes(
-    rule: Rule,
-    parts: Sequence[Slice],
-    found: Measurements,
-    dataset: Dataset,
-    history: History,
-) -> list[Outcome]:
-    """The outcomes on these slices in their order, whichever order they have to be judged in."""
-    past = NO_PAST
-    if rule.lookback is not None:
-        groups = [group for part in parts for group in groups_in(rule, found, part)]
-        past = look_back(rule, rule.lookback, [*parts, *groups], history, now=found.now)
-    judged_parts: dict[Slice, Outcome] = {}
-    by_group: dict[Slice, Breakdown] = {}
-    for part in past.in_order(parts):
-        by_group[part] = breakdown(rule, found, part, past)
-        judged_parts[part] = _outcome(rule, part, found, by_group[part], past)
-        past.note(judged_parts[part])
-    if rule.dimensions:
-        shown = tables(rule, found, by_group, lambda listed: _rests(rule, listed, dataset))
-        return [
-            _with_groups(judged_parts[part], shown[part], found.of(part).problems) for part in parts
-        ]
-    return [judged_parts[part] for part in parts]
-
-
-def _outcome(
-    rule: Rule, part: Slice, found: Measurements, by_group: Breakdown, past: LookingBack
-) -> Outcome:
-    evidence = past.add_to(found.evidence(rule, part), part)
-    judgement = judged(rule, evidence)
-    metrics = values(rule, evidence)
-    outcome = Outcome.of(
-        rule,
-        judgement,
-        partition=part.partition,
-        metrics=metrics,
-        observed_metrics=observed(rule, judgement, metrics),
-    )
-    return replace(outcome, group_metrics=by_group.metrics, group_statuses=by_group.statuses)
-
-
 def _with_groups(
     outcome: Outcome, shown: Mapping[str, Any], problems: Mapping[str, RuleFailure]
 ) -> Outcome:
@@ -224,26 +218,3 @@ def _with_groups(
         # What was measured is none the worse for it.
         statuses={**dict.fromkeys(outcome.metrics, outcome.judged), **outcome.statuses},
     )
-
-
-def _rests(rule: Rule, groups: Sequence[Slice], dataset: Dataset) -> dict[Slice, Evidence]:
-    """The evidence on the rows outside these groups, measured anew for each slice they are of.
-
-    That is one look for all partitions, however many they are, and one for the whole dataset.
-    """
-    alone = rule.model_copy(update={"dimensions": (), "scope": "partitions"})
-    rows = RecordCount(where=rule.where)
-    rests: dict[Slice, Evidence] = {}
-    for partitioned in (True, False):
-        some = [part for part in groups if part.cut.partitioned is partitioned]
-        if not some:
-            continue
-        bases = dict.fromkeys(part.within(Cut(partitioned)) for part in some)
-        plan = make_plan([alone], partitioned=partitioned, also=[rows])
-        names = [base.partition for base in bases if base.partition is not None]
-        found = dataset.without(some).measure(plan, names)
-        for base in bases:
-            evidence = found.evidence(alone, base)
-            values = {**evidence.values, rows: found.metrics[rows].value(base)}
-            rests[base] = replace(evidence, values=values)
-    return rests

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta, tzinfo
-from decimal import Decimal
-from typing import Any, TypeAlias, TypeVar
+from datetime import datetime, tzinfo
+from typing import TypeAlias
 
-from dq_dagster.errors import RuleFailure, Unmeasurable
-from dq_dagster.judging.evidence import Evidence, number_of
-from dq_dagster.judging.judgement import Judgement
-from dq_dagster.metrics.measured import Cut, Measured, Slice
-from dq_dagster.metrics.metric import Metric, RecordCount
-from dq_dagster.metrics.value_codec import NoValue
-from dq_dagster.plan.plan import metrics_of
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.errors import RuleFailure
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.metrics.measured import Cut, Measured, Slice, values_on
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.plan.request import RequestedRule
 
 _ByPartition: TypeAlias = Mapping[str | None, Sequence[Slice]]
 
@@ -31,42 +27,43 @@ class Measurements:
     problems: Mapping[str, RuleFailure] = field(default_factory=dict)
     # What was measured of partitions that have columns of their own.
     apart: Mapping[str | None, Measurements] = field(default_factory=dict)
-    # The groups by partition, of each count of rows and each cut that was asked about.
+    # The groups by partition, of each count of rows and each cut that was needed.
     _groups: dict[tuple[Metric, Cut], _ByPartition] = field(
         init=False, default_factory=dict, compare=False, repr=False
     )
 
-    def evidence(self, rule: Rule, part: Slice) -> Evidence:
+    def evidence(self, one: RequestedRule, part: Slice) -> Evidence:
         """What a rule needs to be judged on one slice."""
         here = self.of(part)
-        return here._evidence({m: here.metrics[m].value(part) for m in metrics_of(rule)})  # noqa: SLF001 (its like)
+        found = values_on(part, [here.metrics[metric] for metric in one.needs])
+        return Evidence(found, here.zone, here.now)
 
     def of(self, part: Slice) -> Measurements:
         """Those that speak of a slice, and of the groups in it."""
         return self.apart.get(part.partition, self)
 
-    def evidence_of_all(self, rule: Rule, parts: Sequence[Slice]) -> Evidence:
+    def evidence_of_all(self, one: RequestedRule, parts: Sequence[Slice]) -> Evidence:
         """The same for several groups together; only for metrics whose states merge."""
-        return self._evidence({m: self.metrics[m].value_of(parts) for m in metrics_of(rule)})
+        found = {metric: self.metrics[metric].value_of(parts) for metric in one.needs}
+        return Evidence(found, self.zone, self.now)
 
-    def counted(self, rule: Rule, cut: Cut) -> bool:
+    def counted(self, one: RequestedRule, cut: Cut) -> bool:
         """Whether the rows of each part of that cut were counted."""
-        return self.metrics[RecordCount(where=rule.where)].covers(cut)
+        return one.rows is not None and self.metrics[one.rows].covers(cut)
 
-    def divided(self, rule: Rule, cut: Cut) -> bool:
+    def divided(self, one: RequestedRule, cut: Cut) -> bool:
         """Whether all that a rule needs was measured for the parts of that cut."""
-        return all(self.metrics[metric].covers(cut) for metric in metrics_of(rule))
+        return all(self.metrics[metric].covers(cut) for metric in one.needs)
 
-    def groups(self, rule: Rule, base: Slice, dimension: str) -> Sequence[Slice]:
+    def groups(self, one: RequestedRule, base: Slice, dimension: str) -> Sequence[Slice]:
         """The groups of a slice that have rows, in the order of their names."""
-        asked = RecordCount(where=rule.where), Cut(base.cut.partitioned, dimension)
-        if asked not in self._groups:
+        if one.rows is None:
+            return ()
+        wanted = one.rows, Cut(base.cut.partitioned, dimension)
+        if wanted not in self._groups:
             # Once for all partitions: each of them looking for its own would go through all.
-            self._groups[asked] = _by_partition(self.metrics[asked[0]], asked[1])
-        return self._groups[asked].get(base.partition, ())
-
-    def _evidence(self, values: Mapping[Metric, Any]) -> Evidence:
-        return Evidence(values, self.zone, self.now)
+            self._groups[wanted] = _by_partition(self.metrics[wanted[0]], wanted[1])
+        return self._groups[wanted].get(base.partition, ())
 
 
 def _by_partition(rows: Measured, cut: Cut) -> _ByPartition:
@@ -75,74 +72,3 @@ def _by_partition(rows: Measured, cut: Cut) -> _ByPartition:
     for part in sorted(found, key=lambda part: (part.group is None, part.group or "")):
         grouped.setdefault(part.partition, []).append(part)
     return grouped
-
-
-_Found = TypeVar("_Found")
-
-
-def judged(rule: Rule, evidence: Evidence) -> Judgement:
-    """The rule's judgement, or the Error that says why it has none."""
-    try:
-        return rule.judge(evidence)
-    except RuleFailure as failure:
-        return Judgement.error(failure)
-    except Exception as error:  # noqa: BLE001 (one broken rule must not take the others down)
-        return Judgement.error(Unmeasurable.broken(error))
-
-
-def attempted(read: Callable[[], _Found], what: str) -> _Found | RuleFailure:
-    """What is on record, or the failure that says why it could not be read."""
-    try:
-        return read()
-    except RuleFailure as failure:
-        return failure
-    except Exception as error:  # noqa: BLE001 (as above: only the rule that needs it fails)
-        return Unmeasurable.no_record(what, type(error).__name__)
-
-
-_TEXTS = (str, bytes, bytearray)
-_SCALARS = (bool, int, float, Decimal, date, time, timedelta)
-
-
-def values(rule: Rule, evidence: Evidence) -> dict[str, Any]:
-    """The measured values by metric key, each as it is; None where there was nothing to measure.
-
-    A rule that compares with its past names all of its metrics: what was measured anew, be it
-    without any value, takes the place of what was there before.
-    """
-    observed = set(rule.observed_metrics(evidence))
-    found: dict[str, Any] = {}
-    for metric in rule.metrics():
-        value = evidence.values.get(metric)
-        if metric not in observed or isinstance(value, RuleFailure):
-            if rule.lookback is not None:
-                found[metric.key] = NoValue.ABSENT
-        elif isinstance(value, _TEXTS):
-            found[metric.key] = _text(rule, metric, value)
-        elif value is None or isinstance(value, _SCALARS):
-            found[metric.key] = value
-    return found
-
-
-def numbers(rule: Rule, evidence: Evidence) -> dict[str, Any]:
-    """Of these, what groups are compared by: no texts and no times."""
-    found = values(rule, evidence).items()
-    return {key: value for key, value in found if _is_number(value)}
-
-
-def observed(rule: Rule, judgement: Judgement, metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """What the verdict is about by key: the value of a metric, or a number made of several."""
-    found: dict[str, Any] = {}
-    for key, value in rule.observed_values(judgement).items():
-        number = None if number_of(value) is None else value
-        found[key] = metrics.get(key, number)
-    return found
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or value is NoValue.ABSENT or number_of(value) is not None
-
-
-def _text(rule: Rule, metric: Metric, value: Any) -> Any:
-    """A text is what a row holds, unless its metric was written to say something in words."""
-    return value if rule.records_text(metric) else NoValue.WITHHELD

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Self
 
 from dq_dagster.evaluation.html import html_of
-from dq_dagster.evaluation.states.reuse import KeptStates
+from dq_dagster.evaluation.states import KeptStates
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.rules.base.rule import Rule
 

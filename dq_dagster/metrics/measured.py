@@ -108,8 +108,9 @@ class Measured:
         """Whether the parts of that cut have states of their own, or all the same one."""
         if not self.cuts:
             return True
-        mergeable = getattr(self.metric, "mergeable", False)
-        return cut in self.cuts or (mergeable and any(one.refines(cut) for one in self.cuts))
+        if cut in self.cuts:
+            return True
+        return self.metric.mergeable and any(one.refines(cut) for one in self.cuts)
 
     def slices(self, cut: Cut) -> list[Slice]:
         """The parts of a cut that have rows."""
@@ -146,6 +147,11 @@ class Measured:
                 target = part.within(cut)
                 found[target] = _merge(found[target], state) if target in found else state
         return found
+
+
+def values_on(part: Slice, measured: Iterable[Measured]) -> dict[Metric, Any]:
+    """The values of several metrics on one slice, or the failures that say why there are none."""
+    return {one.metric: one.value(part) for one in measured}
 
 
 def _merge(one: Any, other: Any) -> Any:

@@ -23,6 +23,9 @@ from dq_dagster.sql.functions import reads_the_clock
 class Metric(ABC):
     """A named measure of the rows that pass ``where``."""
 
+    # Whether the states of parts make that of the whole.
+    mergeable: ClassVar[bool] = False
+
     _: KW_ONLY
     where: str | None = None
 

@@ -1,4 +1,4 @@
-"""Rules to metrics to passes: what has to be measured, and in how many looks at the data."""
+"""Plans: which metrics answer a request, and in how few passes over the data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dq_dagster.judging.wording import plural
 from dq_dagster.metrics.frequency import FrequencyMetric, Grouping
@@ -29,7 +29,9 @@ from dq_dagster.metrics.sources import (
     QueryMetric,
     ReferenceMembership,
 )
+from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
+from dq_dagster.ruleset import RuleSet, as_rule_set
 
 _Item = TypeVar("_Item")
 Wanted = dict[Metric, tuple[Cut, ...]]
@@ -46,7 +48,7 @@ _MOST_LOOKUPS = 8
 
 
 class Kind(Enum):
-    """The ways to look at the rows."""
+    """The kinds of passes."""
 
     AGGREGATE = "one aggregation over the rows"
     COUNT_VALUES = "one count of values, and of their counts"
@@ -77,28 +79,44 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
+class Others:
+    """Groups that are not listed and whose states do not merge: measured once more, together.
+
+    Which groups those are is known when the listed ones have been judged.
+    """
+
+    rule: RequestedRule
+    dimension: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Which metrics answer the rules, and which passes measure them."""
 
-    rules: tuple[Rule, ...]
+    request: CheckRequest
     metrics: tuple[Metric, ...]
     passes: tuple[Pass, ...]
-    partitioned: bool = False
+    others: tuple[Others, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return tuple(one.rule for one in self.request.rules)
 
     def __str__(self) -> str:
-        return "\n".join(chain([self.headline()], self._rules(), self._passes()))
+        parts = self._rules(), self._passes(), self._others()
+        return "\n".join(chain([self.headline()], *parts))
 
     def headline(self) -> str:
         """Such as "12 rules -> 15 metrics -> 1 Spark pass"."""
         passes = "1 Spark pass" if len(self.passes) == 1 else f"{len(self.passes)} Spark passes"
-        rules, metrics = plural(len(self.rules), "rule"), plural(len(self.metrics), "metric")
-        return f"{rules} -> {metrics} -> {passes}"
+        rules = plural(len(self.request.rules), "rule")
+        return f"{rules} -> {plural(len(self.metrics), 'metric')} -> {passes}"
 
     def _rules(self) -> Iterable[str]:
         yield "Rules"
-        for rule in self.rules:
-            keys = dict.fromkeys(metric.key for metric in rule.metrics())
-            yield f"  {rule.name}: {', '.join(keys)}"
+        for one in self.request.rules:
+            keys = dict.fromkeys(metric.key for metric in one.metrics)
+            yield f"  {one.rule.name}: {', '.join(keys)}"
 
     def _passes(self) -> Iterable[str]:
         measured = {metric for step in self.passes for metric in step.metrics}
@@ -110,17 +128,31 @@ class Plan:
             yield f"Pass {number}: {step.kind.value}{parts}; {plural(len(step.metrics), 'metric')}"
             yield from (f"  {metric.key}" for metric in step.metrics)
 
+    def _others(self) -> Iterable[str]:
+        for one in self.others:
+            yield (
+                f"Afterwards, if groups of '{one.dimension}' are put together as Others: "
+                f"{one.rule.rule.name} on their rows"
+            )
 
-def make_plan(
-    rules: Sequence[Rule], *, partitioned: bool = False, also: Sequence[Metric] = ()
-) -> Plan:
+
+def explain(rules: RuleSet | Sequence[Rule | Mapping[str, Any]]) -> Plan:
+    """How the rules would be answered; printing it shows rules, metrics and passes."""
+    return make_plan(CheckRequest.of(as_rule_set(rules).enabled_rules))
+
+
+def make_plan(request: CheckRequest) -> Plan:
     """The distinct metrics of all rules, and the fewest passes that stay fast."""
-    wanted = wanted_by(rules, partitioned=partitioned)
-    for metric in also:
-        wanted.setdefault(metric, (Cut(partitioned),))
-    if partitioned:
+    wanted = wanted_by(request)
+    if request.partitioned:
         wanted = by_partition(wanted)
-    return Plan(tuple(rules), tuple(wanted), passes_for(wanted), partitioned)
+    others = tuple(
+        Others(one, dimension)
+        for one in request.rules
+        if not all(metric.mergeable for metric in one.metrics)
+        for dimension in one.dimensions
+    )
+    return Plan(request, tuple(wanted), passes_for(wanted), others)
 
 
 def by_partition(wanted: Wanted) -> Wanted:
@@ -175,27 +207,13 @@ def _fit(some: frozenset[Burden], others: frozenset[Burden]) -> bool:
     return some <= others or all(burden.sociable for burden in some | others)
 
 
-def base_cuts(rule: Rule, *, partitioned: bool) -> tuple[Cut, ...]:
-    """What a rule is judged on: each partition, the whole dataset, or both."""
-    if not partitioned or rule.scope == "whole_dataset":
-        return (UNDIVIDED,)
-    return (Cut(partitioned=True),) + ((UNDIVIDED,) if rule.scope == "both" else ())
-
-
-def metrics_of(rule: Rule) -> tuple[Metric, ...]:
-    """What a rule names, and the rows of each group where it is broken down."""
-    named = rule.metrics()
-    return (*named, RecordCount(where=rule.where)) if rule.dimensions else named
-
-
-def wanted_by(rules: Sequence[Rule], *, partitioned: bool) -> Wanted:
+def wanted_by(request: CheckRequest) -> Wanted:
     """Each distinct metric with the cuts that its rules are judged on."""
     wanted: dict[Metric, dict[Cut, None]] = {}
-    for rule in rules:
-        base = base_cuts(rule, partitioned=partitioned)
-        groups = [Cut(cut.partitioned, name) for cut in base for name in rule.dimensions]
-        for metric in metrics_of(rule):
-            wanted.setdefault(metric, {}).update(dict.fromkeys([*base, *groups]))
+    for one in request.rules:
+        cuts = dict.fromkeys(one.cuts())
+        for metric in one.needs:
+            wanted.setdefault(metric, {}).update(cuts)
     return {metric: tuple(cuts) for metric, cuts in wanted.items()}
 
 

@@ -12,12 +12,12 @@ import pytest
 
 import dq_dagster as dq
 from dq_dagster.evaluation.breakdown import OTHERS, Ranked, breakdown, groups_in
-from dq_dagster.evaluation.history.baseline import NO_PAST
+from dq_dagster.evaluation.history.baseline import NO_BASELINE
 from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.states import State, Tally
-from dq_dagster.plan.plan import metrics_of
+from dq_dagster.plan.request import RequestedRule
 from dq_dagster.spark.frames.slicing import MOST_PARTS
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ def test_a_dimension_that_is_not_in_the_table_is_an_error(spark: SparkSession) -
     # What was measured counts, and other dimensions have their groups.
     assert {outcome.judged_of(key) for key in outcome.metrics} == {dq.Status.OK}
     assert len(outcome.details["dimensions"]["region"]) == 2
+
+
+def requested(rule: dq.Rule) -> RequestedRule:
+    return RequestedRule.of(rule, on_partitions=True, on_whole=True)
 
 
 @pytest.fixture
@@ -148,11 +152,11 @@ def test_too_many_partitions_are_an_error_of_each_rule(customers: DataFrame) -> 
 )
 def test_what_was_not_measured_by_group_says_why(rule: dq.Rule, reason: str) -> None:
     cut = Cut(dimension="region")
-    found = {metric: Measured(metric, {}, (UNDIVIDED,)) for metric in metrics_of(rule)}
+    found = {metric: Measured(metric, {}, (UNDIVIDED,)) for metric in requested(rule).needs}
     rows = RecordCount()
     found[rows] = Measured(rows, {Slice(None, "region", "a"): Tally(1)}, (cut,), Tally(0))
     measured = Measurements(found, UTC, datetime(2024, 3, 1, tzinfo=UTC))
-    shown = breakdown(rule, measured, WHOLE, NO_PAST).dimensions
+    shown = breakdown(requested(rule), measured, WHOLE, NO_BASELINE).dimensions
     assert reason in str(shown["region"])
 
 
@@ -176,16 +180,16 @@ def test_each_partition_looks_at_its_own_groups_only() -> None:
     groups = [Slice(day.partition, "region", f"r{n}") for day in partitions for n in range(5)]
     states = {part: Watched() for part in reversed(groups)}
     cut = Cut(partitioned=True, dimension="region")
-    found = {metric: Measured(metric, states, (cut,)) for metric in metrics_of(rule)}
+    found = {metric: Measured(metric, states, (cut,)) for metric in requested(rule).needs}
     measured = Measurements(found, UTC, datetime(2024, 3, 1, tzinfo=UTC))
-    named = {day: list(groups_in(rule, measured, day)) for day in partitions}
+    named = {day: list(groups_in(requested(rule), measured, day)) for day in partitions}
     assert [group for some in named.values() for group in some] == groups
     for day in partitions:
-        ranked = breakdown(rule, measured, day, NO_PAST).dimensions["region"]
+        ranked = breakdown(requested(rule), measured, day, NO_BASELINE).dimensions["region"]
         assert isinstance(ranked, Ranked)
         assert list(ranked.groups) == named[day]
     # Once for the rows of each group, and once for each metric of it.
-    assert Watched.looks == len(groups) * (1 + len(metrics_of(rule)))
+    assert Watched.looks == len(groups) * (1 + len(requested(rule).needs))
 
 
 GROUPS = ["north", "o'neill", "$", None, "ü", "west"]

@@ -9,6 +9,7 @@ import pytest
 
 import dq_dagster as dq
 from dq_dagster.plan.plan import make_plan
+from dq_dagster.plan.request import CheckRequest
 
 RULES: list[dq.Rule] = [
     dq.RecordCountInRange(name="<script>alert(1)</script>", min=1),
@@ -19,7 +20,7 @@ RESULT = dq.Evaluation(
         dq.Outcome(RULES[0], dq.Status.ERROR, "<b>too few</b>", observed=0, bounds={"min": 1}),
         dq.Outcome(RULES[1], dq.Status.OK, "All there.", observed=0, rows=3, failed_rows=0),
     ),
-    make_plan(RULES),
+    make_plan(CheckRequest.of(RULES)),
 )
 
 

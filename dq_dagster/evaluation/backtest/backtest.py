@@ -9,9 +9,9 @@ from typing import Any
 
 from dq_dagster.errors import Misfit, NotOnRecord
 from dq_dagster.evaluation.backtest.result import Backtest, BacktestPoint
-from dq_dagster.evaluation.history.baseline import LookingBack, look_back
+from dq_dagster.evaluation.history.baseline import Baselines, read_baseline
 from dq_dagster.evaluation.history.history import Recorded, in_utc, moment_of
-from dq_dagster.evaluation.measurements import judged
+from dq_dagster.evaluation.judge import judged
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence, number_of
 from dq_dagster.judging.judgement import Status
@@ -81,7 +81,7 @@ def _one_after_the_other(
         return
     parts = [Slice(key) for key in latest]
     now = max(record.at for record in latest.values())
-    past = look_back(rule, lookback, parts, _Past(calendar=calendar), now=now)
+    past = read_baseline(rule, lookback, parts, _Past(calendar=calendar), now=now)
     for part in past.in_order(parts):
         record = latest[str(part.partition)]
         outcome = _outcome(record, rule, past, part)
@@ -98,7 +98,7 @@ def _each_by_its_own(
     for record in _standing(records):
         earlier = before.setdefault(record.partition, [])
         part = Slice(record.partition)
-        past = look_back(rule, lookback, [part], _Past(earlier, record.data), now=record.at)
+        past = read_baseline(rule, lookback, [part], _Past(earlier, record.data), now=record.at)
         outcome = _outcome(record, rule, past, part)
         earlier.append(replace(record, status=outcome.judged, statuses=outcome.statuses))
         yield Replayed(record, outcome, record.at, record.partition or "")
@@ -118,7 +118,7 @@ def _standing(records: Sequence[Recorded]) -> list[Recorded]:
     ]
 
 
-def _outcome(record: Recorded, rule: Rule, past: LookingBack, part: Slice) -> Outcome:
+def _outcome(record: Recorded, rule: Rule, past: Baselines, part: Slice) -> Outcome:
     values = {metric: number_of(record.metrics.get(metric.key)) for metric in rule.metrics()}
     evidence = past.add_to(Evidence(values, now=record.at), part)
     return Outcome.of(

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.evaluation.history.history import Group, History, Recorded, group_of
-from dq_dagster.evaluation.measurements import attempted
+from dq_dagster.evaluation.judge import attempted
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence, PastValue, number_of
 from dq_dagster.judging.typical import Lookback, Typical
@@ -178,7 +178,7 @@ class _Reading:
     latest: dict[str, Dated] = field(default_factory=dict)
     lead: timedelta = field(default_factory=timedelta)
     count: int = 0
-    next_look: int = 0
+    next_count: int = 0
 
     def take(self, record: Recorded, moment: datetime, *, wanted: bool) -> None:
         self.lead = max(self.lead, moment - record.at)
@@ -188,9 +188,9 @@ class _Reading:
     def is_enough(self, read_back_to: datetime) -> bool:
         """Looks at all that was read, but ever more seldom: the effort stays linear."""
         self.count += 1
-        if self.count < max(self.next_look, self.typical.reach):
+        if self.count < max(self.next_count, self.typical.reach):
             return False
-        self.next_look = self.count + max(2, self.count // 2)
+        self.next_count = self.count + max(2, self.count // 2)
         horizon = read_back_to + self.lead
         known = [dated for dated in self.latest.values() if horizon < dated[0] < self.first]
         timeline = Timeline(self.typical, self.keys, self.series_of)
@@ -204,7 +204,7 @@ def _part(part: Slice, series_of: SeriesOf) -> _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class LookingBack:
+class Baselines:
     """What the slices of a rule, and the groups in them, are compared with.
 
     ``own`` holds the past of slices that are compared with themselves, ``timeline`` that of
@@ -240,21 +240,21 @@ class LookingBack:
             self.timeline.add(Recorded.of(outcome, at=moment), moment)
 
 
-NO_PAST = LookingBack()
+NO_BASELINE = Baselines()
 
 
-def look_back(
+def read_baseline(
     rule: Rule,
     lookback: Lookback,
     parts: Collection[Slice],
     history: History,
     *,
     now: datetime,
-) -> LookingBack:
+) -> Baselines:
     """Reads the past of a rule for these slices and groups, as far as it matters."""
     read = _Reader(rule, lookback, history, now)
     found = attempted(lambda: read.all_of(parts), f"rule {rule.name}")
-    return LookingBack(failure=found) if isinstance(found, RuleFailure) else found
+    return Baselines(failure=found) if isinstance(found, RuleFailure) else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ class _Reader:
     def keys(self) -> list[str]:
         return list(dict.fromkeys(metric.key for metric in self.rule.metrics()))
 
-    def all_of(self, parts: Collection[Slice]) -> LookingBack:
+    def all_of(self, parts: Collection[Slice]) -> Baselines:
         times = self._times(parts)
         untimed = [part for part in parts if part.partition not in times]
         whole = [part for part in untimed if part.partition is None]
@@ -281,7 +281,7 @@ class _Reader:
         else:
             own |= self._own(single, by_partition=True)
         timed = [part for part in parts if part.partition in times]
-        return LookingBack(times, own, self._timeline(timed, times))
+        return Baselines(times, own, self._timeline(timed, times))
 
     def _times(self, parts: Iterable[Slice]) -> dict[str | None, datetime]:
         if self.lookback.baseline == "same_slice":

@@ -1,4 +1,4 @@
-"""The data that a run's rules are judged on, in as few portions as it can be read in."""
+"""From a check request to its batches: the data that rules are judged on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from dq_dagster.errors import MissingPartitions, Unassignable, UnreadableData
-from dq_dagster.evaluation.states.reuse import Reuse
+from dq_dagster.evaluation.states import Reuse
 from dq_dagster.integration.checks.failures import absent_partitions, cause_of, is_missing, told
 from dq_dagster.integration.checks.readers import (
     AssetIOManager,
@@ -18,7 +18,6 @@ from dq_dagster.integration.checks.readers import (
     Reader,
     name_of,
 )
-from dq_dagster.integration.checks.request import Asked
 from dq_dagster.integration.event_log.states import RecordedStates
 from dq_dagster.integration.internals import (
     asked_partitions,
@@ -35,6 +34,7 @@ from dq_dagster.integration.partitions.keys import partition_key_sql
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.metrics.measured import NO_KEY
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
+from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, as_spark
@@ -46,37 +46,39 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Portion:
-    """Rules that are evaluated together, and the data for it.
+class BatchRequest:
+    """What is evaluated together: a check request, and the data for it.
 
-    ``partition_by`` gives a row's partition, ``partitions`` are those to judge. ``note`` is what
-    outcomes on the whole dataset have to say of what they saw. The data may be a function that
-    reads some partitions, or with None all of them; with ``reuse`` it is one.
+    ``partition_by`` gives a row's partition. ``note`` is what outcomes on the whole dataset have to
+    say of the data. The data may be a function that reads some partitions, or with None all of
+    them; with ``reuse`` it is one.
     """
 
-    rules: tuple[Rule, ...]
+    request: CheckRequest
     data: Any
     partition_by: str | None = None
-    partitions: tuple[str, ...] | None = None
     note: str = ""
     reuse: Reuse | None = None
 
-    def by_record(self) -> list[Portion]:
-        """Rules that ask the event log apart: it says one thing of partitions, another of all."""
-        asking = [rule for rule in self.rules if _asks_the_log(rule)]
-        if not asking or self.partition_by is None:
+    @property
+    def reads_log(self) -> bool:
+        """Whether any of its rules is about what the event log holds."""
+        return any(map(_reads_log, self.request.rules))
+
+    def by_record(self) -> list[BatchRequest]:
+        """Rules about the event log apart: it says one thing of partitions, another of all."""
+        if self.partition_by is None or not self.reads_log:
             return [self]
-        groups = [
-            [rule for rule in self.rules if rule not in asking],
-            [_scoped(rule, "partitions") for rule in asking if rule.scope != "whole_dataset"],
-            [_scoped(rule, "whole_dataset") for rule in asking if rule.scope != "partitions"],
-        ]
-        return [replace(self, rules=tuple(rules)) for rules in groups if rules]
+        request = self.request
+        of_log = request.only(one for one in request.rules if _reads_log(one))
+        others = request.only(one for one in request.rules if not _reads_log(one))
+        parts = others, of_log.of_partitions(), of_log.of_whole()
+        return [replace(self, request=part) for part in parts if part.rules]
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionedSource:
-    """Reads the partitions of one asset inside a check's step."""
+    """Reads the partitions of one asset inside a step."""
 
     context: StepContext
     reader: Reader
@@ -84,26 +86,25 @@ class PartitionedSource:
     # What is on record, where answers are to be put together from it.
     states: RecordedStates | None = None
 
-    def portions(self, asked: Asked) -> list[Portion]:
-        """One portion where rows can be told apart by partition, else partitions and whole."""
+    def batches(self, request: CheckRequest) -> list[BatchRequest]:
+        """One batch where rows can be told apart by partition, else partitions and whole."""
+        partitions = request.partitions or ()
         if self._holds_one_run_only:
-            return [self._of_this_run(asked)]
+            return [self._of_this_run(request)]
         if self.states is not None and self.asset.existing:
-            return [self._beside_the_record(asked, self.states.reuse())]
+            return [self._beside_the_record(request, self.states.reuse())]
         if not isinstance(self.reader, PartitionReader):
-            wanted = self.asset.existing if asked.dataset_rules else asked.partitions
+            wanted = self.asset.existing if request.on_whole else partitions
             everything = self._complete(self.reader.read(self.context, self.asset.key), wanted)
-            return [self._divided(asked.rules, asked.partitions, everything)]
-        if not asked.dataset_rules:
-            return [self._of_partitions(asked.rules, asked.partitions)]
+            return [self._divided(request, everything)]
+        if not request.on_whole:
+            return [self._of_partitions(request)]
         everything = self.everything()
-        if not asked.partitions or self._is_divisible(everything):
-            return [self._divided(asked.rules, asked.partitions, everything)]
-        single = tuple(_scoped(rule, "partitions") for rule in asked.partition_rules)
-        whole = tuple(_scoped(rule, "whole_dataset") for rule in asked.dataset_rules)
+        if not partitions or self._is_divisible(everything):
+            return [self._divided(request, everything)]
         return [
-            self._of_partitions(single, asked.partitions),
-            self._divided(whole, (), everything),
+            self._of_partitions(request.of_partitions()),
+            self._of_whole(request.of_whole(), everything),
         ]
 
     def _is_divisible(self, value: Any) -> bool:
@@ -115,25 +116,24 @@ class PartitionedSource:
         in_memory = isinstance(self.reader, AssetIOManager)
         return in_memory and holds_one_run_only(self.context, self.asset.key)
 
-    def _of_this_run(self, asked: Asked) -> Portion:
+    def _of_this_run(self, request: CheckRequest) -> BatchRequest:
         """What the run itself built and keeps in memory."""
         value = self.reader.read(self.context, self.asset.key)
-        own = asked_partitions(self.context) or asked.partitions
+        wanted = request.partitions or ()
+        own = asked_partitions(self.context) or wanted
         built = list(value) if isinstance(value, Mapping) else list(own)
-        lost = [key for key in asked.partitions if key not in built]
+        lost = [key for key in wanted if key not in built]
         if lost:
             raise MissingPartitions.not_in_memory(self._name, lost)
         shown = ", ".join(f"'{name}'" for name in built[:3]) + (" and more" if built[3:] else "")
         note = f"Only this run's data was seen, which is kept in memory: {shown or 'all of it'}."
-        portion = self._divided(asked.rules, asked.partitions, value, only=asked.partitions)
-        return replace(portion, note=note)
+        return replace(self._divided(request, value, only=wanted), note=note)
 
-    def _beside_the_record(self, asked: Asked, reuse: Reuse) -> Portion:
-        """Whatever is not on record is read when it is asked for."""
-        rules, keys = asked.rules, asked.partitions
-        if asked.dataset_rules:
+    def _beside_the_record(self, request: CheckRequest, reuse: Reuse) -> BatchRequest:
+        """Whatever is not on record is read when it is needed."""
+        if request.on_whole:
             self._require_stored()
-        return Portion(rules, self._tagged, HIDDEN_KEY, keys, reuse=reuse)
+        return BatchRequest(request, self._tagged, HIDDEN_KEY, reuse=reuse)
 
     def _tagged(self, keys: Sequence[str] | None) -> Divided:
         """The data of these partitions, or all there is, each row with its partition."""
@@ -187,13 +187,14 @@ class PartitionedSource:
             raise UnreadableData.nothing_built(self._name)
         return self._complete(self.reader.read(self.context, self.asset.key), existing)
 
-    def _of_partitions(self, rules: tuple[Rule, ...], keys: tuple[str, ...]) -> Portion:
+    def _of_partitions(self, request: CheckRequest) -> BatchRequest:
+        keys = request.partitions or ()
         value = self.read(keys)
         if len(keys) > 1 and not self._is_divisible(value):
             value = self._read_apart(keys)
-        portion = self._divided(rules, keys, value, only=keys)
+        batch = self._divided(request, value, only=keys)
         # The whole is only read for rules that refer to their own asset.
-        return replace(portion, data=lambda k: self.everything() if k is None else portion.data)
+        return replace(batch, data=lambda k: self.everything() if k is None else batch.data)
 
     def read(self, keys: Sequence[str]) -> Any:
         """The data of these partitions, and of no others.
@@ -262,26 +263,28 @@ class PartitionedSource:
         return self.asset.key.to_user_string()
 
     def _divided(
-        self,
-        rules: tuple[Rule, ...],
-        keys: tuple[str, ...],
-        value: Any,
-        only: Sequence[str] | None = None,
-    ) -> Portion:
-        """``only``: the partitions that the data is known to be of; it is not asked then."""
+        self, request: CheckRequest, value: Any, only: Sequence[str] | None = None
+    ) -> BatchRequest:
+        """``only``: the partitions that the data is known to be of; it need not say so then."""
+        keys = request.partitions
         if isinstance(value, Mapping):
             value = Divided.of_frames(value)
         if not keys:
-            # Partitions that were asked for but never built have no rows to judge.
-            rules = tuple(_scoped(r, "whole_dataset") for r in rules if r.scope != "partitions")
-            whole = value.undivided if isinstance(value, Divided) else as_spark(value)
-            return Portion(rules, whole)
+            # Partitions that were requested but never built have no rows to judge.
+            return self._of_whole(request.of_whole(), value)
         if isinstance(value, Divided):
-            return Portion(rules, value, HIDDEN_KEY, keys)
-        if only is not None and len(only) == 1:
-            return Portion(rules, as_spark(value), text(only[0]), keys)
+            return BatchRequest(request, value, HIDDEN_KEY)
         frame = as_spark(value)
-        return Portion(rules, frame, self.key_sql(frame, keys), keys)
+        if only is not None and len(only) == 1:
+            return BatchRequest(request, frame, text(only[0]))
+        return BatchRequest(request, frame, self.key_sql(frame, keys))
+
+    def _of_whole(self, request: CheckRequest, value: Any) -> BatchRequest:
+        """All rows together; which partition each belongs to does not matter."""
+        if isinstance(value, Mapping):
+            value = Divided.of_frames(value)
+        whole = value.undivided if isinstance(value, Divided) else as_spark(value)
+        return BatchRequest(replace(request, partitions=None, partitioned=False), whole)
 
     def key_sql(self, frame: Any, keys: Sequence[str] | None) -> str:
         """The SQL that gives a row's partition."""
@@ -292,12 +295,8 @@ class PartitionedSource:
         )
 
 
-def _asks_the_log(rule: Rule) -> bool:
-    return any(isinstance(metric, RecordedMetric | MetadataMetric) for metric in rule.metrics())
-
-
-def _scoped(rule: Rule, scope: str) -> Rule:
-    return rule.model_copy(update={"scope": scope})
+def _reads_log(one: RequestedRule) -> bool:
+    return any(isinstance(metric, RecordedMetric | MetadataMetric) for metric in one.metrics)
 
 
 def other_assets(rules: Sequence[Rule], own: dg.AssetKey) -> list[str]:

@@ -1,9 +1,9 @@
-"""What a run asks of the checks of an asset: which rules, on which slices."""
+"""From a step's context to its check request: which rules on which slices."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import dagster as dg
 
@@ -11,75 +11,56 @@ from dq_dagster.errors import did_you_mean
 from dq_dagster.integration.internals import asked_partitions, partition_tags
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions
 from dq_dagster.integration.step_context import StepContext
+from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, dataset_check_name
 
-# A run's tag that names a partition: each rule that is asked for is judged there, whatever its
+# A run's tag that names a partition: each selected rule is judged there, whatever its
 # scope. A check of the whole dataset keeps to that as well, for Dagster would show what it says of
 # one partition as its verdict on all of them.
 PARTITION_TAG = "dq/partition"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The rules to judge, each with the scope that this run asks for.
+class RequestedChecks:
+    """The check request of a run, and the checks that its outcomes belong to.
 
-    ``missing`` are partitions that were asked for but never built. ``homeless`` are checks of
+    ``missing`` are partitions of the run that were never built. ``without_partition`` are checks of
     single partitions in a run that is about none. ``unlisted`` are rules that have no check of
     single partitions, and are judged on one nonetheless.
     """
 
-    rule_set: RuleSet
+    request: CheckRequest
     # The check that gets a rule's outcome: by the rule's name, and whether on a partition.
     checks: Mapping[tuple[str, bool], str]
-    partitions: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    homeless: tuple[str, ...] = ()
+    without_partition: tuple[str, ...] = ()
     unlisted: frozenset[str] = frozenset()
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        return self.rule_set.enabled_rules
+    def partitions(self) -> tuple[str, ...]:
+        return self.request.partitions or ()
 
-    @property
-    def partition_rules(self) -> tuple[Rule, ...]:
-        return tuple(rule for rule in self.rules if rule.scope != "whole_dataset")
-
-    @property
-    def dataset_rules(self) -> tuple[Rule, ...]:
-        return tuple(rule for rule in self.rules if rule.scope != "partitions")
-
-    def without(self, slices: Collection[str | None]) -> Asked:
-        """The same but for these partitions and, where None is among them, the whole dataset."""
-        partitions = tuple(key for key in self.partitions if key not in slices)
-        if None not in slices:
-            return replace(self, partitions=partitions)
-        rules = [rule.model_copy(update={"scope": "partitions"}) for rule in self.partition_rules]
-        return replace(self, rule_set=_of(self.rule_set, rules), partitions=partitions)
-
-    def check_name(self, rule: Rule, partition: str | None) -> str:
-        """The check that a rule's outcome on a slice belongs to."""
+    def check_name(self, rule: Rule, partition: str | None) -> str | None:
+        """The check that a rule's outcome on a slice belongs to; None if Dagster has none."""
+        if partition is not None and rule.name in self.unlisted:
+            return None
         return self.checks[rule.name, partition is not None]
 
-    def has_check(self, rule: Rule, partition: str | None) -> bool:
-        """Whether Dagster has a place for a rule's outcome on a slice."""
-        return partition is None or rule.name not in self.unlisted
+
+def request_of_dataset(rule_set: RuleSet, names: set[str]) -> RequestedChecks:
+    """All rules on all rows: the asset has no partitions, and there is one check a rule."""
+    chosen = {rule.name: rule for rule in rule_set.enabled_rules if rule.check_name in names}
+    checks = {(name, False): rule.check_name for name, rule in chosen.items()}
+    return RequestedChecks(CheckRequest.of(chosen.values()), checks)
 
 
-def asked_of_dataset(rule_set: RuleSet, names: set[str]) -> Asked:
-    """All rules on all rows: the asset has no partitions."""
-    asked = rule_set.only(names)
-    whole = [rule.model_copy(update={"scope": "whole_dataset"}) for rule in asked.enabled_rules]
-    # Without partitions there is one check a rule, whatever its scope.
-    return Asked(_of(rule_set, whole), {(rule.name, False): rule.check_name for rule in whole})
-
-
-def asked_of_partitions(
+def request_of_partitions(
     context: StepContext,
     rule_set: RuleSet,
     names: set[str],
     asset: AssetPartitions,
-) -> Asked:
+) -> RequestedChecks:
     """The selected checks by partition, of the whole dataset, or both."""
     by_hand = context.run.tags.get(PARTITION_TAG)
     keys = None
@@ -90,30 +71,27 @@ def asked_of_partitions(
         _require_partition(f"the tag {PARTITION_TAG} names", by_hand, asset)
         # Beside those that the run itself is about, which it must not leave unjudged.
         keys = tuple(dict.fromkeys([*(keys or ()), by_hand]))
-    rules: list[Rule] = []
+    rules: list[RequestedRule] = []
     checks: dict[tuple[str, bool], str] = {}
-    homeless: list[str] = []
+    without_partition: list[str] = []
     for rule in rule_set.enabled_rules:
         mine = _selected(rule, names)
         if True in mine and keys is None:
-            homeless.append(mine.pop(True))
+            without_partition.append(mine.pop(True))
         if by_hand is not None and mine:
             mine[True] = rule.check_name
         if mine:
-            rules.append(rule.model_copy(update={"scope": _SCOPES[tuple(sorted(mine))]}))
+            rules.append(RequestedRule.of(rule, on_partitions=True in mine, on_whole=False in mine))
             checks |= {(rule.name, here): check for here, check in mine.items()}
     wanted = tuple(keys or ()) if any(here for _, here in checks) else ()
-    return Asked(
-        _of(rule_set, rules),
+    existing = tuple(key for key in wanted if asset.exists(key))
+    return RequestedChecks(
+        CheckRequest(tuple(rules), existing, partitioned=True),
         checks,
-        tuple(key for key in wanted if asset.exists(key)),
         tuple(key for key in wanted if not asset.exists(key)),
-        tuple(homeless),
+        tuple(without_partition),
         frozenset(rule.name for rule in rule_set.enabled_rules if rule.scope == "whole_dataset"),
     )
-
-
-_SCOPES = {(True,): "partitions", (False,): "whole_dataset", (False, True): "both"}
 
 
 def _selected(rule: Rule, names: set[str]) -> dict[bool, str]:
@@ -124,10 +102,6 @@ def _selected(rule: Rule, names: set[str]) -> dict[bool, str]:
     if rule.scope != "partitions":
         every[False] = dataset_check_name(rule)
     return {here: check for here, check in every.items() if check in names}
-
-
-def _of(rule_set: RuleSet, rules: list[Rule]) -> RuleSet:
-    return rule_set.model_copy(update={"rules": tuple(rules)})
 
 
 def _partitions_of_run(context: StepContext, asset: AssetPartitions) -> Sequence[str] | None:

@@ -10,7 +10,7 @@ import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import other_assets
-from dq_dagster.integration.checks.request import Asked
+from dq_dagster.integration.checks.request import RequestedChecks
 from dq_dagster.integration.event_log import metadata
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.views import charts_of
@@ -35,7 +35,7 @@ class Recording:
 
     context: StepContext
     asset_key: dg.AssetKey
-    asked: Asked
+    asked: RequestedChecks
     history: EventLogHistory
     targets: Mapping[str, Materialization]
 
@@ -54,10 +54,10 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any
     worst_first = sorted(outcomes, key=lambda outcome: -BADNESS[outcome.status])
     charts = charts_of(worst_first)
     for place, outcome in enumerate(worst_first):
-        if not recording.asked.has_check(outcome.rule, outcome.partition):
+        name = recording.asked.check_name(outcome.rule, outcome.partition)
+        if name is None:
             yield _observation(outcome, recording, chart=charts.get(place, ""))
             continue
-        name = recording.asked.check_name(outcome.rule, outcome.partition)
         result = check_result(outcome, name, recording, chart=charts.get(place, ""))
         if recording.history.asset is None:
             yield result

@@ -1,4 +1,4 @@
-"""One run of the checks of an asset: what is asked, read, judged and recorded."""
+"""One step: the checks of an asset are requested, read, judged and recorded."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import dagster as dg
 
 from dq_dagster.errors import DqError, MissingPartitions, Unassignable, UnreadableData
-from dq_dagster.evaluation.evaluate import evaluate
+from dq_dagster.evaluation.batch import BatchSource
+from dq_dagster.evaluation.evaluate import evaluate_plan
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import (
+    BatchRequest,
     OtherAssets,
     PartitionedSource,
-    Portion,
     other_assets,
 )
 from dq_dagster.integration.checks.declared_schema import with_declared_schema
 from dq_dagster.integration.checks.failures import absent, cause_of, is_missing, told
 from dq_dagster.integration.checks.readers import AssetIOManager, Reader, name_of
-from dq_dagster.integration.checks.request import Asked, asked_of_dataset, asked_of_partitions
+from dq_dagster.integration.checks.request import (
+    RequestedChecks,
+    request_of_dataset,
+    request_of_partitions,
+)
 from dq_dagster.integration.checks.results import Recording, events_of
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.metric_values import latest_metadata, recorded_values
@@ -42,8 +48,9 @@ from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.ranges import duration
 from dq_dagster.judging.wording import plural
 from dq_dagster.plan.plan import make_plan
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.plan.request import CheckRequest
 from dq_dagster.ruleset import RuleSet
+from dq_dagster.spark.frames.other_datasets import Surroundings
 
 # With Dagster's SQLite, half a minute apart.
 _EVERY = 500
@@ -86,11 +93,11 @@ class CheckRun:
     # Whether the checks were built with the asset's partitions.
     knows_partitions: bool
 
-    @property
+    @cached_property
     def key(self) -> dg.AssetKey:
         return dg.AssetKey(self.declared.asset_path)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.key.to_user_string()
 
@@ -104,18 +111,18 @@ class CheckRun:
         return partitions_of(self.context, self.declared, reader=name_of(self.declared.reader))
 
     @cached_property
-    def asked(self) -> Asked:
+    def requested(self) -> RequestedChecks:
         names = {check.name for check in self.context.selected_asset_check_keys}
         if self.asset is None or not self.knows_partitions:
-            return asked_of_dataset(self.rule_set, names)
-        return asked_of_partitions(self.context, self.rule_set, names, self.asset)
+            return request_of_dataset(self.rule_set, names)
+        return request_of_partitions(self.context, self.rule_set, names, self.asset)
 
     @cached_property
     def history(self) -> EventLogHistory:
         return EventLogHistory(
             self.context.instance,
             self.key,
-            self.asked,
+            self.requested,
             self.asset,
             latest=latest_materialization(self.context.instance, self.key, self._built),
             by_build=isinstance(self.reader, AssetIOManager),
@@ -124,45 +131,46 @@ class CheckRun:
     def events(self) -> Iterator[Any]:
         """One result a check and slice, then what lets later steps go on."""
         # What the results are about is settled before the data is read: other runs go on building.
-        recording = Recording(self.context, self.key, self.asked, self.history, self._targets())
+        recording = Recording(self.context, self.key, self.requested, self.history, self._targets())
         outcomes = self._outcomes()
         counts = Counter(outcome.status for outcome in outcomes)
-        told_counts = ", ".join(f"{n} {status}" for status, n in counts.items())
-        self.context.log.info("%s: %s", self.name, told_counts or "nothing was asked")
+        summary = ", ".join(f"{n} {status}" for status, n in counts.items())
+        self.context.log.info("%s: %s", self.name, summary or "no check was requested")
         yield from events_of(outcomes, recording)
 
     def require_partitions(self) -> None:
-        """Fails the step if a check of single partitions was asked for without one."""
-        if self.asked.homeless:
-            raise dg.Failure(_no_partition(self.name, self.asked.homeless))
+        """Fails the step if a check of single partitions was selected in a run without one."""
+        if self.requested.without_partition:
+            raise dg.Failure(_no_partition(self.name, self.requested.without_partition))
 
     def _outcomes(self) -> list[Outcome]:
         """Exactly one outcome a rule and slice, also if the engine breaks."""
-        asked = self.asked
+        request = self.requested.request
         failures: dict[str | None, DqError] = {}
         found = self._judged(failures)
         failed = [
-            Outcome.of(rule, Judgement.error(failures[partition]), partition=partition)
-            for rule in asked.rules
-            for partition in _slices(rule, asked)
+            Outcome.of(one.rule, Judgement.error(failures[partition]), partition=partition)
+            for one in request.rules
+            for partition in one.keys(request.partitions or ())
             if partition in failures
         ]
         never = [
-            Outcome.of(rule, Judgement.of_no_partition(self.name, partition), partition=partition)
-            for rule in asked.partition_rules
-            for partition in asked.missing
+            Outcome.of(one.rule, Judgement.of_no_partition(self.name, key), partition=key)
+            for key in self.requested.missing
+            for one in request.rules
+            if one.on_partitions
         ]
         return found + failed + never
 
     def _judged(self, failures: dict[str | None, DqError]) -> list[Outcome]:
         """The outcomes on all slices but those that turn out not to be readable."""
-        asked = self.asked.without(failures)
+        request = self.requested.request.without(failures)
         try:
             self._refuse_unknown_partitions()
             return [
                 outcome
-                for portion in self._portions(asked)
-                for part in portion.by_record()
+                for batch in self._batches(request)
+                for part in batch.by_record()
                 for outcome in self._evaluated(part)
             ]
         except MissingPartitions as error:
@@ -170,10 +178,10 @@ class CheckRun:
             failures |= _failures(error)
             if len(failures) > known:
                 return self._judged(failures)
-            failures |= dict.fromkeys([*asked.partitions, None], error)
+            failures |= dict.fromkeys([*(request.partitions or ()), None], error)
         except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
             # What is known of the whole already says more.
-            for part in (*asked.partitions, None):
+            for part in (*(request.partitions or ()), None):
                 failures.setdefault(part, self._told(error))
         return []
 
@@ -189,13 +197,13 @@ class CheckRun:
         in_memory = holds_one_run_only(self.context, self.key)
         return is_missing(error) or (in_memory and isinstance(cause_of(error), KeyError))
 
-    def _portions(self, asked: Asked) -> list[Portion]:
+    def _batches(self, request: CheckRequest) -> list[BatchRequest]:
         if self.asset is None:
-            return [Portion(asked.rules, self.reader.read(self.context, self.key))]
-        if not asked.partitions and not asked.dataset_rules:
+            return [BatchRequest(request, self.reader.read(self.context, self.key))]
+        if not request.partitions and not request.on_whole:
             return []
         source = PartitionedSource(self.context, self.reader, self.asset, self._states(self.asset))
-        return source.portions(asked)
+        return source.batches(request)
 
     def _states(self, asset: AssetPartitions) -> RecordedStates | None:
         """What is on record of the partitions, where the rule set wants that used."""
@@ -206,27 +214,27 @@ class CheckRun:
             for rule in self.declared.enabled_rules
             if rule.scope == "both"
         }
-        return RecordedStates(self.context.instance, asset, self.asked, also)
+        return RecordedStates(self.context.instance, asset, self.requested, also)
 
-    def _evaluated(self, portion: Portion) -> list[Outcome]:
-        rule_set = self.asked.rule_set.model_copy(update={"rules": portion.rules})
-        plan = make_plan(rule_set.enabled_rules, partitioned=portion.partition_by is not None)
-        parts = f" ({plural(len(portion.partitions), 'partition')})" if portion.partitions else ""
+    def _evaluated(self, batch: BatchRequest) -> list[Outcome]:
+        request = batch.request
+        plan = make_plan(request)
+        parts = f" ({plural(len(request.partitions), 'partition')})" if request.partitions else ""
         self.context.log.info("%s: %s%s", self.name, plan.headline(), parts)
-        outcomes = evaluate(
-            portion.data,
-            rule_set,
-            partition_by=portion.partition_by,
-            partitions=portion.partitions,
-            references=OtherAssets(self.context, other_assets(plan.rules, self.key)),
-            recorded=recorded_values(self.context, self.key, plan.rules, _slices_of(portion)),
-            metadata=latest_metadata(
-                self.context, self.key, plan.rules, partial(_slices_in, portion)
-            ),
-            history=self.history,
-            reuse=portion.reuse,
+        rules = [one.rule for one in request.rules]
+        beside = Surroundings(
+            asset=self.name,
+            references=OtherAssets(self.context, other_assets(rules, self.key)),
         )
-        return [_noted(outcome, portion.note) for outcome in outcomes]
+        if batch.reads_log:
+            beside = replace(
+                beside,
+                recorded=recorded_values(self.context, self.key, rules, request.keys()),
+                metadata=latest_metadata(self.context, self.key, request),
+            )
+        source = BatchSource(batch.data, request, batch.partition_by, datetime.now(UTC), beside)
+        outcomes = evaluate_plan(plan, source, history=self.history, reuse=batch.reuse)
+        return [_noted(outcome, batch.note) for outcome in outcomes]
 
     @property
     def _built(self) -> Mapping[str, int]:
@@ -234,7 +242,7 @@ class CheckRun:
 
     def _targets(self) -> Mapping[str, Materialization]:
         """The materializations of the judged partitions."""
-        numbers = {key: self._built[key] for key in self.asked.partitions if key in self._built}
+        numbers = {key: self._built[key] for key in self.requested.partitions if key in self._built}
         return materializations(self.context.instance, self.key, numbers)
 
     def _refuse_unknown_partitions(self) -> None:
@@ -251,28 +259,6 @@ def _failures(error: MissingPartitions) -> dict[str | None, DqError]:
         key: UnreadableData(text) for key, text in error.by_partition.items()
     }
     return found if error.spares_the_whole else {**found, None: error}
-
-
-def _slices(rule: Rule, asked: Asked) -> Sequence[str | None]:
-    every: list[str | None] = []
-    if rule.scope != "whole_dataset":
-        every += asked.partitions
-    if rule.scope != "partitions":
-        every.append(None)
-    return every
-
-
-def _slices_of(portion: Portion) -> Sequence[str | None]:
-    whole = any(rule.scope != "partitions" for rule in portion.rules)
-    single = any(rule.scope != "whole_dataset" for rule in portion.rules)
-    return [*((portion.partitions or ()) if single else ()), *([None] if whole else [])]
-
-
-def _slices_in(portion: Portion, rule: Rule) -> Sequence[str | None]:
-    """Those that one rule of a portion is judged on."""
-    if portion.partition_by is None:
-        return (None,)
-    return _slices_of(replace(portion, rules=(rule,)))
 
 
 def _noted(outcome: Outcome, note: str) -> Outcome:

@@ -14,7 +14,7 @@ from dagster import AssetCheckEvaluation
 from dq_dagster.errors import NotOnRecord
 from dq_dagster.evaluation.history.history import Recorded
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.integration.checks.request import Asked
+from dq_dagster.integration.checks.request import RequestedChecks
 from dq_dagster.integration.event_log import codec as record_codec
 from dq_dagster.integration.event_log import metadata
 from dq_dagster.integration.event_log.states import written
@@ -40,7 +40,7 @@ class EventLogHistory:
 
     instance: dg.DagsterInstance
     key: dg.AssetKey
-    asked: Asked
+    asked: RequestedChecks
     asset: AssetPartitions | None
     latest: Materialization | None = None
     by_build: bool = True

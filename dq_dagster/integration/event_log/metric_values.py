@@ -25,6 +25,7 @@ from dq_dagster.integration.partitions.asset_partitions import asset_key
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.metrics.value_codec import NoValue
+from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
 
 # How many evaluations of a check are looked through for one that recorded a metric.
@@ -75,19 +76,19 @@ def _several_slices() -> Mapping[str, Any]:
 def latest_metadata(
     context: StepContext,
     key: dg.AssetKey,
-    rules: Sequence[Rule],
-    slices_of: Callable[[Rule], Iterable[str | None]],
+    request: CheckRequest,
 ) -> Mapping[str, Any]:
     """The metadata of the asset's latest materialization; of other assets, under their keys.
 
     A partition has metadata of its own; for the whole dataset it is that of whatever was built
-    last. ``slices_of`` says which of them a rule is judged on.
+    last.
     """
     wanted: dict[str | None, dict[str | None, None]] = {}
-    for rule in rules:
-        for metric in rule.metrics():
+    for one in request.rules:
+        for metric in one.metrics:
             if isinstance(metric, MetadataMetric):
-                wanted.setdefault(metric.asset, {}).update(dict.fromkeys(slices_of(rule)))
+                slices = one.keys(request.partitions or ())
+                wanted.setdefault(metric.asset, {}).update(dict.fromkeys(slices))
     found = {
         name: OnDemand(
             partial(_metadata, context, key, key if name is None else asset_key(name), list(slices))

@@ -18,8 +18,8 @@ from typing import Any
 
 import dagster as dg
 
-from dq_dagster.evaluation.states.reuse import Block, KeptStates, Reuse
-from dq_dagster.integration.checks.request import Asked
+from dq_dagster.evaluation.states import Block, KeptStates, Reuse
+from dq_dagster.integration.checks.request import RequestedChecks
 from dq_dagster.integration.event_log import metadata
 from dq_dagster.integration.internals import evaluation_pages
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions
@@ -90,14 +90,14 @@ class RecordedStates:
 
     instance: dg.DagsterInstance
     asset: AssetPartitions
-    asked: Asked
+    asked: RequestedChecks
     # Checks of single partitions, by rule, for rules that are judged there as well.
     partition_checks: Mapping[str, str]
 
     def reuse(self) -> Reuse:
         """What need not be read for the asked rules."""
         blocks: dict[str, list[Block]] = {}
-        for rule in self.asked.dataset_rules:
+        for rule in [one.rule for one in self.asked.request.rules if one.on_whole]:
             for key, found in self._blocks(rule).items():
                 blocks.setdefault(key, []).extend(found)
         return Reuse(self.asset.existing, {key: _distinct(some) for key, some in blocks.items()})

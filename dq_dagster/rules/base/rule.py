@@ -173,9 +173,9 @@ class Rule(BaseModel):
     def metrics(self) -> tuple[Metric, ...]:
         """What has to be measured to judge this rule."""
 
-    def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
-        """The metrics whose numbers say something about the slice, and are worth recording."""
-        return self.metrics()
+    def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...] | None:
+        """The metrics whose numbers say something about the slice; None for all of them."""
+        return None
 
     @abstractmethod
     def judge(self, evidence: Evidence) -> Judgement:

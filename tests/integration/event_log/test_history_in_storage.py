@@ -17,9 +17,10 @@ from sqlalchemy import event, text
 from sqlalchemy.engine import Engine
 
 import dq_dagster as dq
-from dq_dagster.integration.checks.request import Asked
+from dq_dagster.integration.checks.request import RequestedChecks
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions
+from dq_dagster.plan.request import CheckRequest
 
 KEY = dg.AssetKey("orders")
 START = date(2022, 1, 1)
@@ -87,10 +88,9 @@ def record(instance: dg.DagsterInstance, count: int) -> None:
 
 
 def history(instance: dg.DagsterInstance, *keys: str) -> EventLogHistory:
-    asked = Asked(
-        dq.RuleSet(asset=KEY, rules=RULES),
+    asked = RequestedChecks(
+        CheckRequest.of(RULES, partitioned=True, partitions=keys),
         {(rule.name, True): rule.check_name for rule in RULES},
-        keys,
     )
     asset = AssetPartitions(KEY, DAILY, "day", instance, is_buildable=True, reader="")
     return EventLogHistory(instance, KEY, asked, asset)

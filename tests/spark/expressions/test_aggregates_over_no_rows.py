@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import dq_dagster as dq
-from dq_dagster.evaluation.states.reuse import Reuse
+from dq_dagster.evaluation.states import Reuse
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession as Session
 
 import dq_dagster as dq
-from dq_dagster.evaluation.states.reuse import Reuse
+from dq_dagster.evaluation.states import Reuse
 from dq_dagster.spark.session.ansi import ANSI
 
 if TYPE_CHECKING:

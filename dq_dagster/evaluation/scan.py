@@ -1,27 +1,36 @@
-"""Answers for the whole dataset from what is on record, and a look at what is new."""
+"""Scans: what a plan measures on a batch, and what it takes from the record instead."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dq_dagster.evaluation.batch import Dataset, Source
+from dq_dagster.evaluation.batch import Batch, BatchSource
 from dq_dagster.evaluation.measurements import Measurements
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.evaluation.states.reuse import Block, KeptStates, Reuse, partitions_in
+from dq_dagster.evaluation.states import Block, KeptStates, Reuse, partitions_in
+from dq_dagster.judging.evidence import Evidence
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import ColumnCount, Metric, RowMetric
 from dq_dagster.metrics.schema import ActualSchema
 from dq_dagster.metrics.states import State
-from dq_dagster.plan.plan import Plan, Wanted, by_partition, metrics_of, passes_for, wanted_by
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.plan.plan import (
+    Others,
+    Plan,
+    Wanted,
+    by_partition,
+    make_plan,
+    passes_for,
+    wanted_by,
+)
+from dq_dagster.plan.request import CheckRequest
 from dq_dagster.spark.passes.state_keys import StateKeys
 
 _BY_PARTITION = Cut(partitioned=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Scan:
     """The measurements, the plan they followed, and the data for those that are made later.
 
     ``partitions`` make up the dataset. ``recorded`` are the blocks that some metrics took from the
@@ -31,44 +40,46 @@ class Look:
     """
 
     plan: Plan
-    dataset: Dataset
+    batch: Batch
     found: Measurements
     partitions: tuple[str, ...] = ()
     scanned: tuple[str, ...] = ()
     recorded: Mapping[Metric, tuple[Block, ...]] = field(default_factory=dict)
     keys: Mapping[Metric, str] = field(default_factory=dict)
     is_divided: bool = False
-    # Asked about for each partition, and the same for all of them.
+    # Needed for each partition, and the same for all of them.
     _whole: dict[Metric, bool] = field(default_factory=dict, repr=False, compare=False)
 
-    def told(self, outcome: Outcome) -> Outcome:
-        """The outcome with the states behind it, and how much of it comes from the record."""
+    def with_states(self, outcome: Outcome, needs: Sequence[Metric]) -> Outcome:
+        """The outcome with the states behind it, and how much of it comes from the record.
+
+        ``needs`` are the metrics that its rule was judged by.
+        """
         if not self.partitions:
             return outcome
-        kept = self._kept(outcome)
-        if outcome.partition is not None or not self._is_recorded(outcome.rule):
+        kept = self._kept(outcome.partition, needs)
+        if outcome.partition is not None or not self._is_recorded(needs):
             return replace(outcome, states=kept)
-        read, of = len(self._read_for(outcome.rule)), len(self.partitions)
+        read, of = len(self._read_for(needs)), len(self.partitions)
         details = {**outcome.details, "reused": {"partitions": of - read, "of": of}}
         message = f"{outcome.message} {_sentence(read, of)}"
         return replace(outcome, message=message, details=details, states=kept)
 
-    def _is_recorded(self, rule: Rule) -> bool:
-        """Whether all that the rule needs of the rows was merged with what is on record."""
+    def _is_recorded(self, needs: Sequence[Metric]) -> bool:
+        """Whether all that a rule needs of the rows was merged with what is on record."""
         measured = {metric for step in self.plan.passes for metric in step.metrics}
-        wanted = metrics_of(rule)
-        taken = [metric for metric in wanted if metric in self.recorded]
-        return bool(taken) and all(m in self.recorded for m in wanted if m in measured)
+        taken = [metric for metric in needs if metric in self.recorded]
+        return bool(taken) and all(m in self.recorded for m in needs if m in measured)
 
-    def _read_for(self, rule: Rule) -> set[str]:
-        """The partitions that the rule's answer on the whole dataset took from the data."""
-        blocks = [self.recorded[m] for m in metrics_of(rule) if m in self.recorded]
+    def _read_for(self, needs: Sequence[Metric]) -> set[str]:
+        """The partitions that a rule's answer on the whole dataset took from the data."""
+        blocks = [self.recorded[m] for m in needs if m in self.recorded]
         return set(self.partitions) - frozenset.intersection(*map(partitions_in, blocks))
 
-    def _kept(self, outcome: Outcome) -> KeptStates:
+    def _kept(self, partition: str | None, needs: Sequence[Metric]) -> KeptStates:
         whole: dict[str, State] = {}
         parts: dict[str, Mapping[str, State]] = {}
-        for metric in metrics_of(outcome.rule):
+        for metric in needs:
             measured = self.found.metrics.get(metric)
             if metric not in self.keys or measured is None or not measured.covers(_BY_PARTITION):
                 continue
@@ -77,14 +88,14 @@ class Look:
             if self.is_divided and not is_whole:
                 # Who takes a partition from the record would miss the rows beside it.
                 continue
-            if outcome.partition is not None:
-                parts[key] = _of_partitions(measured, (outcome.partition,))
+            if partition is not None:
+                parts[key] = _of_partitions(measured, (partition,))
                 continue
             parts[key] = _of_partitions(measured, self._scanned_for(metric))
             state = measured.by_part(UNDIVIDED).get(WHOLE, measured.nothing)
             if isinstance(state, State) and is_whole:
                 whole[key] = state
-        of_all = self.partitions if outcome.partition is None else ()
+        of_all = self.partitions if partition is None else ()
         return KeptStates(of_all, whole, {key: some for key, some in parts.items() if some})
 
     def _scanned_for(self, metric: Metric) -> tuple[str, ...]:
@@ -116,46 +127,60 @@ _MOST_ROUNDS = 3
 Blocks = dict[Metric, tuple[Block, ...]]
 
 
-def look(source: Source, plan: Plan, partitions: Sequence[str] | None, reuse: Reuse | None) -> Look:
-    """Measures what the rules need; with ``reuse``, only what is not on record.
-
-    ``partitions`` are those that are judged by themselves, None for all.
-    """
+def scan(source: BatchSource, plan: Plan, reuse: Reuse | None) -> Scan:
+    """Measures what the rules need; with ``reuse``, only what is not on record."""
+    request = plan.request
     settled = None
-    dataset = None
-    if partitions is not None and all(rule.scope == "partitions" for rule in plan.rules):
+    batch = None
+    if request.partitions is not None and not request.on_whole:
         if reuse is not None and source.is_divided:
-            dataset = source.beside(partitions, reuse.partitions)
+            batch = source.beside(request.partitions, reuse.partitions)
         else:
-            dataset = source.only(partitions)
+            batch = source.only(request.partitions)
     elif reuse is not None:
-        settled = _settle(source, plan, partitions, reuse)
+        settled = _settle(source, plan, reuse)
     if reuse is None or settled is None:
-        seen = _plain_look(source, dataset or source.whole, plan, partitions, reuse)
+        found = _plain_scan(source, batch or source.whole, plan, reuse)
     else:
-        seen = _divided_look(source, plan, settled, reuse)
-    apart = seen.dataset.apart(plan, seen.found.partitions)
-    return replace(seen, found=replace(seen.found, apart=apart)) if apart else seen
+        found = _divided_scan(source, plan, settled, reuse)
+    apart = found.batch.apart(plan, found.found.partitions)
+    return replace(found, found=replace(found.found, apart=apart)) if apart else found
 
 
-def _plain_look(
-    source: Source,
-    dataset: Dataset,
-    plan: Plan,
-    partitions: Sequence[str] | None,
-    reuse: Reuse | None,
-) -> Look:
+def measure_others(
+    others: Others, listed: Sequence[Slice], batch: Batch
+) -> dict[tuple[Slice, str], Evidence]:
+    """The evidence on the rows outside the listed groups, for each slice that these are of.
+
+    That is one scan for all partitions, however many they are, and one for the whole dataset.
+    """
+    alone = replace(others.rule, dimensions=())
+    found: dict[tuple[Slice, str], Evidence] = {}
+    for partitioned in (True, False):
+        some = [part for part in listed if part.cut.partitioned is partitioned]
+        if not some:
+            continue
+        bases = dict.fromkeys(part.within(Cut(partitioned)) for part in some)
+        names = tuple(base.partition for base in bases if base.partition is not None)
+        one = replace(alone, on_partitions=partitioned, on_whole=not partitioned)
+        plan = make_plan(CheckRequest((one,), names, partitioned))
+        measured = batch.without(some).measure(plan, names)
+        found |= {(base, others.dimension): measured.evidence(one, base) for base in bases}
+    return found
+
+
+def _plain_scan(source: BatchSource, batch: Batch, plan: Plan, reuse: Reuse | None) -> Scan:
     """One that takes nothing from the record."""
-    found = dataset.measure(plan, partitions)
+    found = batch.measure(plan, plan.request.partitions)
     if reuse is None:
-        return Look(plan, dataset, found)
-    return Look(
+        return Scan(plan, batch, found)
+    return Scan(
         plan,
-        dataset,
+        batch,
         found,
         reuse.partitions,
         reuse.partitions,
-        keys=_keys(dataset, plan.metrics),
+        keys=_keys(batch, plan.metrics),
         is_divided=source.is_divided,
     )
 
@@ -167,26 +192,25 @@ class _Settled:
     wanted: Wanted
     judged: tuple[str, ...]
     scan: tuple[str, ...]
-    dataset: Dataset
+    batch: Batch
     blocks: Blocks
     keys: Mapping[Metric, str]
     # Whether there may be rows to read: those of the scan, or some that belong to no partition.
     is_read: bool
 
 
-def _judged(plan: Plan, partitions: Sequence[str] | None, reuse: Reuse) -> tuple[str, ...]:
+def _judged(request: CheckRequest, reuse: Reuse) -> tuple[str, ...]:
     """The partitions that are judged by themselves."""
-    if all(rule.scope == "whole_dataset" for rule in plan.rules):
+    if not request.on_partitions:
         return ()
-    return reuse.partitions if partitions is None else tuple(dict.fromkeys(partitions))
+    every = request.partitions
+    return reuse.partitions if every is None else tuple(dict.fromkeys(every))
 
 
-def _settle(
-    source: Source, plan: Plan, partitions: Sequence[str] | None, reuse: Reuse
-) -> _Settled | None:
+def _settle(source: BatchSource, plan: Plan, reuse: Reuse) -> _Settled | None:
     """What to read and what to take from the record; None if all has to be read."""
-    judged = _judged(plan, partitions, reuse)
-    wanted = wanted_by(plan.rules, partitioned=True)
+    judged = _judged(plan.request, reuse)
+    wanted = wanted_by(plan.request)
     kept = [m for m, cuts in wanted.items() if UNDIVIDED in cuts and not _broken_down(cuts)]
     scan = _united(judged, reuse.unknown())
     for _ in range(_MOST_ROUNDS):
@@ -194,8 +218,8 @@ def _settle(
             return None
         is_read = bool(scan) or not source.is_divided
         # Where nothing is to be read, any partition tells what columns there are.
-        dataset = source.beside(scan if is_read else reuse.partitions[-1:], reuse.partitions)
-        keys = _keys(dataset, wanted)
+        batch = source.beside(scan if is_read else reuse.partitions[-1:], reuse.partitions)
+        keys = _keys(batch, wanted)
         blocks = _blocks(kept, keys, reuse)
         missing = {
             name
@@ -204,7 +228,7 @@ def _settle(
         }
         wider = _united(scan, [name for name in reuse.partitions if name in missing])
         if wider == scan:
-            return _Settled(wanted, judged, scan, dataset, blocks, keys, is_read)
+            return _Settled(wanted, judged, scan, batch, blocks, keys, is_read)
         scan = wider
     return None
 
@@ -217,8 +241,8 @@ def _united(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*some, *others]))
 
 
-def _keys(dataset: Dataset, metrics: Iterable[Metric]) -> dict[Metric, str]:
-    keys = StateKeys.of(dataset.table, dataset.frame.sparkSession)
+def _keys(batch: Batch, metrics: Iterable[Metric]) -> dict[Metric, str]:
+    keys = StateKeys.of(batch.table, batch.frame.sparkSession)
     found = {metric: keys.key(metric) for metric in metrics}
     return {metric: key for metric, key in found.items() if key is not None}
 
@@ -233,22 +257,22 @@ def _blocks(metrics: Sequence[Metric], keys: Mapping[Metric, str], reuse: Reuse)
     return {metric: blocks for metric, blocks in found.items() if blocks}
 
 
-def _divided_look(source: Source, plan: Plan, settled: _Settled, reuse: Reuse) -> Look:
+def _divided_scan(source: BatchSource, plan: Plan, settled: _Settled, reuse: Reuse) -> Scan:
     """One pass over what is new, and others over everything for what is not kept on record."""
     new, rest = _divided(settled)
-    dataset, keys = settled.dataset, dict(settled.keys)
-    found = dataset.measure(new_plan := _part(plan, new), settled.judged)
+    batch, keys = settled.batch, dict(settled.keys)
+    found = batch.measure(new_plan := _part(plan, new), settled.judged)
     rest_plan = _part(plan, rest)
     if rest_plan.passes or any(map(_of_schema, rest)):
-        dataset = source.whole
-        also = dataset.measure(rest_plan, settled.judged)
+        batch = source.whole
+        also = batch.measure(rest_plan, settled.judged)
         found = replace(also, metrics={**found.metrics, **also.metrics})
         # Of what was measured on all rows, a key that only fits the new ones would be wrong.
         keys = {metric: key for metric, key in keys.items() if metric not in rest}
-        keys |= _keys(dataset, rest)
-    return Look(
+        keys |= _keys(batch, rest)
+    return Scan(
         replace(plan, passes=(*new_plan.passes, *rest_plan.passes)),
-        dataset,
+        batch,
         _merged(found, settled, reuse),
         reuse.partitions,
         settled.scan,

@@ -1,1 +1,0 @@
-"""What is kept of partitions, so that they need not be read again."""
