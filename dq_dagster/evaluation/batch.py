@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import RuleFailure, Unmeasurable
-from dq_dagster.evaluation.measurements import Measurements
+from dq_dagster.evaluation.judge import Measurements
 from dq_dagster.metrics.measured import Cut, Measured, Slice
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.plan.plan import Plan, make_plan

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.evaluation.history.baseline import Baselines
 from dq_dagster.evaluation.history.history import group_key
-from dq_dagster.evaluation.judge import judged, numbers
-from dq_dagster.evaluation.measurements import Measurements
+from dq_dagster.evaluation.judge import Measurements, judged, numbers
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Status, impact

@@ -20,8 +20,7 @@ from dq_dagster.evaluation.breakdown import (
 )
 from dq_dagster.evaluation.history.baseline import NO_BASELINE, read_baseline
 from dq_dagster.evaluation.history.history import Given, History, history_of
-from dq_dagster.evaluation.judge import judge
-from dq_dagster.evaluation.measurements import Measurements
+from dq_dagster.evaluation.judge import Measurements, judge, judge_slices
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.scan import Scan, measure_others, scan
@@ -141,12 +140,9 @@ class _Judged:
 def _judged(one: RequestedRule, found: Measurements, history: History) -> _Judged:
     """The outcomes in the order of the slices, whichever order they have to be judged in."""
     parts = one.slices(found.partitions)
-    lookback = one.rule.lookback
+    lookback = one.lookback
     if lookback is None and not one.dimensions:
-        plain = {
-            part: judge(one, found.evidence(one, part), partition=part.partition) for part in parts
-        }
-        return _Judged(one, plain, {})
+        return _Judged(one, judge_slices(one, found, parts), {})
     past = NO_BASELINE
     if lookback is not None:
         groups = [group for part in parts for group in groups_in(one, found, part)]

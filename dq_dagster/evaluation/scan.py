@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dq_dagster.evaluation.batch import Batch, BatchSource
-from dq_dagster.evaluation.measurements import Measurements
+from dq_dagster.evaluation.judge import Measurements
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.states import Block, KeptStates, Reuse, partitions_in
 from dq_dagster.judging.evidence import Evidence

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from dq_dagster.judging.typical import Lookback
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.metrics.metric import Metric, RecordCount
 from dq_dagster.rules.base.rule import Rule
@@ -21,24 +22,33 @@ class RequestedRule:
     """A rule, what it is judged on, and what has to be measured for that.
 
     ``metrics`` are those that the rule names, ``rows`` counts the rows of each group where it is
-    broken down by ``dimensions``.
+    broken down by ``dimensions``; ``needs`` are all of them. ``lookback`` says which past it is
+    judged by, if any.
     """
 
     rule: Rule
     on_partitions: bool
     on_whole: bool
     metrics: tuple[Metric, ...]
-    dimensions: tuple[str, ...] = ()
-    rows: RecordCount | None = None
+    dimensions: tuple[str, ...]
+    rows: RecordCount | None
+    needs: tuple[Metric, ...]
+    lookback: Lookback | None
 
     @classmethod
     def of(cls, rule: Rule, *, on_partitions: bool, on_whole: bool) -> RequestedRule:
+        metrics = rule.metrics()
         rows = RecordCount(where=rule.where) if rule.dimensions else None
-        return cls(rule, on_partitions, on_whole, rule.metrics(), tuple(rule.dimensions), rows)
-
-    @property
-    def needs(self) -> tuple[Metric, ...]:
-        return self.metrics if self.rows is None else (*self.metrics, self.rows)
+        return cls(
+            rule,
+            on_partitions,
+            on_whole,
+            metrics,
+            tuple(rule.dimensions),
+            rows,
+            metrics if rows is None else (*metrics, rows),
+            rule.lookback,
+        )
 
     def cuts(self) -> list[Cut]:
         """How the rows are divided for it: by partition or not at all, and then by group."""

@@ -13,7 +13,7 @@ import pytest
 import dq_dagster as dq
 from dq_dagster.evaluation.breakdown import OTHERS, Ranked, breakdown, groups_in
 from dq_dagster.evaluation.history.baseline import NO_BASELINE
-from dq_dagster.evaluation.measurements import Measurements
+from dq_dagster.evaluation.judge import Measurements
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.metrics.states import State, Tally
