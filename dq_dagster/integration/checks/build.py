@@ -1,19 +1,27 @@
 """Rule sets as asset checks: one step per asset answers all of its checks together."""
 
 # No "from __future__ import annotations": Dagster reads the annotation of a step's context.
+import logging
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
 import dagster as dg
 
-from dq_dagster.errors import DeclarationError, Problem
+from dq_dagster.errors import (
+    DeclarationError,
+    Problem,
+)
 from dq_dagster.integration.checks.loading import LoadedChecks, keys_of, place_of
 from dq_dagster.integration.checks.readers import reader_of
 from dq_dagster.integration.checks.results import check_specs
-from dq_dagster.integration.checks.step import CheckRun, with_progress
+from dq_dagster.integration.checks.step import CheckRun
 from dq_dagster.integration.internals import watch
-from dq_dagster.integration.partitions.asset_partitions import declared_partitions
+from dq_dagster.integration.partitions.asset_partitions import (
+    declared_partitions,
+)
+from dq_dagster.judging.ranges import duration
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, merged
 from dq_dagster.spark.session.java import use_packaged_java
@@ -119,10 +127,40 @@ def _checks_of(rule_set: RuleSet, assets: Sequence[Any]) -> dg.AssetChecksDefini
     )
     def checks(context: dg.AssetCheckExecutionContext) -> Iterator[Any]:
         run = CheckRun(context, rule_set, reader, knows_partitions=partitions_def is not None)
-        # All results are made before the first is given away: none may be left without.
-        yield from with_progress(list(run.events()), run.name, context.log)
+        yield from with_progress(run.events(), run.name, context.log)
         run.require_partitions()
 
     given = frozenset(key for asset in assets for key in keys_of(asset))
     watch(checks, LoadedChecks(rule_set, partitions_def, given))
     return checks
+
+
+# With Dagster's SQLite, half a minute apart.
+_EVERY = 500
+
+
+def with_progress(events: Sequence[Any], asset: str, log: logging.Logger) -> Iterator[Any]:
+    """The events, and a line in the log now and then if there are many results among them.
+
+    Whoever takes an event has stored it by the time that the next one is asked for.
+    """
+    total = sum(not isinstance(event, dg.Output) for event in events)
+    if total > _EVERY:
+        log.info("%s: %s results are to be stored, the worst first.", asset, f"{total:,}")
+    start, stored = time.monotonic(), 0
+    for event in events:
+        yield event
+        if isinstance(event, dg.Output):
+            continue
+        stored += 1
+        if stored % _EVERY == 0 and stored < total:
+            log.info("%s: %s", asset, _progress(stored, total, time.monotonic() - start))
+
+
+def _progress(stored: int, total: int, seconds: float) -> str:
+    """Such as "500 of 2,000 results are stored (25 per second, about 1 minute to go)"."""
+    rate = stored / max(seconds, 0.001)
+    left = duration(max(1, round((total - stored) / rate)), units=1)
+    return (
+        f"{stored:,} of {total:,} results are stored ({rate:,.0f} per second, about {left} to go)."
+    )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -45,42 +43,11 @@ from dq_dagster.integration.internals import (
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, partitions_of
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.ranges import duration
 from dq_dagster.judging.wording import plural
 from dq_dagster.plan.plan import make_plan
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.spark.frames.other_datasets import Surroundings
-
-# With Dagster's SQLite, half a minute apart.
-_EVERY = 500
-
-
-def with_progress(events: Sequence[Any], asset: str, log: logging.Logger) -> Iterator[Any]:
-    """The events, and a line in the log now and then if there are many results among them.
-
-    Whoever takes an event has stored it by the time that the next one is asked for.
-    """
-    total = sum(not isinstance(event, dg.Output) for event in events)
-    if total > _EVERY:
-        log.info("%s: %s results are to be stored, the worst first.", asset, f"{total:,}")
-    start, stored = time.monotonic(), 0
-    for event in events:
-        yield event
-        if isinstance(event, dg.Output):
-            continue
-        stored += 1
-        if stored % _EVERY == 0 and stored < total:
-            log.info("%s: %s", asset, _progress(stored, total, time.monotonic() - start))
-
-
-def _progress(stored: int, total: int, seconds: float) -> str:
-    """Such as "500 of 2,000 results are stored (25 per second, about 1 minute to go)"."""
-    rate = stored / max(seconds, 0.001)
-    left = duration(max(1, round((total - stored) / rate)), units=1)
-    return (
-        f"{stored:,} of {total:,} results are stored ({rate:,.0f} per second, about {left} to go)."
-    )
 
 
 @dataclass(frozen=True)
@@ -128,15 +95,18 @@ class CheckRun:
             by_build=isinstance(self.reader, AssetIOManager),
         )
 
-    def events(self) -> Iterator[Any]:
-        """One result a check and slice, then what lets later steps go on."""
+    def events(self) -> list[Any]:
+        """One result a check and slice, then what lets later steps go on.
+
+        All of them are made before the first is given away: none may be left without.
+        """
         # What the results are about is settled before the data is read: other runs go on building.
         recording = Recording(self.context, self.key, self.requested, self.history, self._targets())
         outcomes = self._outcomes()
         counts = Counter(outcome.status for outcome in outcomes)
         summary = ", ".join(f"{n} {status}" for status, n in counts.items())
         self.context.log.info("%s: %s", self.name, summary or "no check was requested")
-        yield from events_of(outcomes, recording)
+        return list(events_of(outcomes, recording))
 
     def require_partitions(self) -> None:
         """Fails the step if a check of single partitions was selected in a run without one."""

@@ -12,7 +12,7 @@ from dagster._core.storage.event_log import SqliteEventLogStorage  # noqa: TID25
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
-from dq_dagster.integration.checks.step import _progress
+from dq_dagster.integration.checks.build import _progress
 from tests.integration.calendar import Shop, day, orders_asset
 from tests.integration.shelf import asset_of, run
 
