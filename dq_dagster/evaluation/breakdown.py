@@ -11,7 +11,7 @@ from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.evaluation.history.baseline import LookingBack
 from dq_dagster.evaluation.history.history import group_key
 from dq_dagster.evaluation.measurements import Measurements, judged, numbers
-from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.outcome import GroupRow, GroupTable, Outcome
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Status, impact
 from dq_dagster.metrics.measured import Cut, Slice
@@ -49,17 +49,18 @@ class Group:
         fails = self.outcome.status in {Status.WARNING, Status.ERROR}
         return (self.outcome.rows or self.rows) if fails else 0
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "group": self.name,
-            "status": self.outcome.status,
-            "rows": self.rows,
-            "failed_rows": self.outcome.failed_rows,
-            "observed": self.outcome.observed,
-            "impact": self.impact,
-            "groups": self.groups,
-            "message": self.outcome.message,
-        }
+    def record(self) -> GroupRow:
+        judgement = self.outcome.judgement
+        return GroupRow(
+            name=self.name,
+            status=judgement.status,
+            rows=self.rows,
+            failed_rows=judgement.failed_rows,
+            observed=judgement.observed,
+            impact=self.impact,
+            groups=self.groups,
+            message=judgement.message,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +126,13 @@ def breakdown(rule: Rule, found: Measurements, base: Slice, past: LookingBack) -
 
 def tables(
     rule: Rule, found: Measurements, slices: Mapping[Slice, Breakdown], rest: Rest
-) -> dict[Slice, dict[str, Any]]:
+) -> dict[Slice, dict[str, GroupTable]]:
     """For each slice and dimension the groups to show and the others together, or what is wrong.
 
     ``rest`` is asked about the others where that can not be put together: once a dimension, for
     all slices, since it looks at the data anew.
     """
-    shown: dict[Slice, dict[str, Any]] = {base: {} for base in slices}
+    shown: dict[Slice, dict[str, GroupTable]] = {base: {} for base in slices}
     for dimension in rule.dimensions:
         by_slice = {base: one.dimensions[dimension] for base, one in slices.items()}
         ranked = {base: one for base, one in by_slice.items() if isinstance(one, Ranked)}
@@ -155,7 +156,7 @@ def _evidence_of_others(
     return rest([part for ranked in cut_off.values() for part in ranked.listed])
 
 
-def _table(rule: Rule, ranked: Ranked, others: Evidence | None) -> list[dict[str, Any]] | str:
+def _table(rule: Rule, ranked: Ranked, others: Evidence | None) -> GroupTable:
     shown = [ranked.groups[part] for part in ranked.listed]
     if others is not None:
         try:

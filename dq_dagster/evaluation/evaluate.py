@@ -13,7 +13,7 @@ from dq_dagster.evaluation.breakdown import Breakdown, breakdown, groups_in, tab
 from dq_dagster.evaluation.history.baseline import NO_PAST, LookingBack, look_back
 from dq_dagster.evaluation.history.history import Given, History, history_of
 from dq_dagster.evaluation.measurements import judged, observed, values
-from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.outcome import GroupTable, Outcome
 from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.states.reuse import Reuse
 from dq_dagster.judging.evidence import Evidence
@@ -210,20 +210,17 @@ def _outcome(
 
 
 def _with_groups(
-    outcome: Outcome, shown: Mapping[str, Any], problems: Mapping[str, RuleFailure]
+    outcome: Outcome, shown: Mapping[str, GroupTable], problems: Mapping[str, RuleFailure]
 ) -> Outcome:
     """The outcome with its groups; a dimension that cannot be is an Error, as any such column."""
-    outcome = replace(outcome, details={**outcome.details, "dimensions": shown})
+    outcome = replace(outcome, dimensions=shown)
     wrong = [str(problems[name]) for name in outcome.rule.dimensions if name in problems]
     if not wrong or outcome.status is Status.ERROR:
         return outcome
-    return replace(
-        outcome,
-        status=Status.ERROR,
-        message=f"{outcome.message} But it cannot be broken down: {' '.join(wrong)}",
-        # What was measured is none the worse for it.
-        statuses={**dict.fromkeys(outcome.metrics, outcome.judged), **outcome.statuses},
-    )
+    # What was measured is none the worse for it.
+    statuses = {**dict.fromkeys(outcome.metrics, outcome.judged), **outcome.statuses}
+    note = f"But it cannot be broken down: {' '.join(wrong)}"
+    return replace(outcome.with_note(note, status=Status.ERROR), statuses=statuses)
 
 
 def _rests(rule: Rule, groups: Sequence[Slice], dataset: Dataset) -> dict[Slice, Evidence]:

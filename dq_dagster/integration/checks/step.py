@@ -278,7 +278,7 @@ def _slices_in(portion: Portion, rule: Rule) -> Sequence[str | None]:
 def _noted(outcome: Outcome, note: str) -> Outcome:
     if not note or outcome.partition is not None:
         return outcome
-    return replace(outcome, message=f"{outcome.message} {note}")
+    return outcome.with_note(note)
 
 
 def _no_partition(asset: str, checks: Sequence[str]) -> str:
