@@ -125,8 +125,8 @@ def rows() -> list[list[str]]:
 
 
 def _judged(outcome: dq.Outcome) -> dq.Outcome:
-    columns = outcome.details.get("columns", {}).values()
-    unanswered = [one for one in columns if one["status"] == "Error" and "observed" not in one]
+    columns = outcome.columns.values()
+    unanswered = [one for one in columns if one.status == "Error" and one.observed is None]
     if "error" in outcome.details or unanswered:
         raise NotJudged(outcome)
     return outcome

@@ -11,7 +11,7 @@ from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
 from dq_dagster.evaluation.history.baseline import Baselines
 from dq_dagster.evaluation.history.history import group_key
 from dq_dagster.evaluation.judge import Measurements, judged, numbers
-from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.outcome import GroupRow, GroupTable, Outcome
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Status, impact
 from dq_dagster.metrics.measured import Cut, Slice
@@ -49,17 +49,18 @@ class Group:
         fails = self.outcome.status in {Status.WARNING, Status.ERROR}
         return (self.outcome.rows or self.rows) if fails else 0
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "group": self.name,
-            "status": self.outcome.status,
-            "rows": self.rows,
-            "failed_rows": self.outcome.failed_rows,
-            "observed": self.outcome.observed,
-            "impact": self.impact,
-            "groups": self.groups,
-            "message": self.outcome.message,
-        }
+    def record(self) -> GroupRow:
+        judgement = self.outcome.judgement
+        return GroupRow(
+            name=self.name,
+            status=judgement.status,
+            rows=self.rows,
+            failed_rows=judgement.failed_rows,
+            observed=judgement.observed,
+            impact=self.impact,
+            groups=self.groups,
+            message=judgement.message,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +126,12 @@ def breakdown(one: RequestedRule, found: Measurements, base: Slice, past: Baseli
 
 def tables(
     one: RequestedRule, slices: Mapping[Slice, Breakdown], others: OthersEvidence
-) -> dict[Slice, dict[str, Any]]:
+) -> dict[Slice, dict[str, GroupTable]]:
     """For each slice and dimension the groups to show and the others together, or what is wrong.
 
     ``others`` is the evidence on the rows outside the listed groups, by slice and dimension.
     """
-    shown: dict[Slice, dict[str, Any]] = {base: {} for base in slices}
+    shown: dict[Slice, dict[str, GroupTable]] = {base: {} for base in slices}
     for base, found in slices.items():
         for dimension, ranked in found.dimensions.items():
             beside = others.get((base, dimension))
@@ -165,9 +166,7 @@ def listed_beside_others(slices: Mapping[Slice, Breakdown], dimension: str) -> l
     ]
 
 
-def _table(
-    one: RequestedRule, ranked: Ranked, others: Evidence | None
-) -> list[dict[str, Any]] | str:
+def _table(one: RequestedRule, ranked: Ranked, others: Evidence | None) -> GroupTable:
     shown = [ranked.groups[part] for part in ranked.listed]
     if others is not None:
         try:

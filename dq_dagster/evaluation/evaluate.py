@@ -21,7 +21,7 @@ from dq_dagster.evaluation.breakdown import (
 from dq_dagster.evaluation.history.baseline import NO_BASELINE, read_baseline
 from dq_dagster.evaluation.history.history import Given, History, history_of
 from dq_dagster.evaluation.judge import Measurements, judge, judge_slices
-from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.outcome import GroupTable, Outcome
 from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.evaluation.scan import Scan, measure_others, scan
 from dq_dagster.evaluation.states import Reuse
@@ -200,17 +200,14 @@ def _moment(now: datetime | None) -> datetime:
 
 
 def _with_groups(
-    outcome: Outcome, shown: Mapping[str, Any], problems: Mapping[str, RuleFailure]
+    outcome: Outcome, shown: Mapping[str, GroupTable], problems: Mapping[str, RuleFailure]
 ) -> Outcome:
     """The outcome with its groups; a dimension that cannot be is an Error, as any such column."""
-    outcome = replace(outcome, details={**outcome.details, "dimensions": shown})
+    outcome = replace(outcome, dimensions=shown)
     wrong = [str(problems[name]) for name in outcome.rule.dimensions if name in problems]
     if not wrong or outcome.status is Status.ERROR:
         return outcome
-    return replace(
-        outcome,
-        status=Status.ERROR,
-        message=f"{outcome.message} But it cannot be broken down: {' '.join(wrong)}",
-        # What was measured is none the worse for it.
-        statuses={**dict.fromkeys(outcome.metrics, outcome.judged), **outcome.statuses},
-    )
+    # What was measured is none the worse for it.
+    statuses = {**dict.fromkeys(outcome.metrics, outcome.judged), **outcome.statuses}
+    note = f"But it cannot be broken down: {' '.join(wrong)}"
+    return replace(outcome.with_note(note, status=Status.ERROR), statuses=statuses)

@@ -10,7 +10,7 @@ from dq_dagster.judging.judgement import Status
 from dq_dagster.judging.wording import show
 
 if TYPE_CHECKING:
-    from dq_dagster.evaluation.outcome import Outcome
+    from dq_dagster.evaluation.outcome import GroupRow, Outcome
 
 # What people know the statuses by.
 COLOURS = {
@@ -62,17 +62,16 @@ def html_of(outcome: Outcome) -> str:
 
 
 def _columns(outcome: Outcome) -> str:
-    columns: Mapping[str, Mapping[str, Any]] = outcome.details.get("columns", {})
-    if not columns:
+    if not outcome.columns:
         return ""
     rows = [
         [
-            escape(str(name)),
-            _status(column["status"]),
-            escape(_words(column.get("observed"))),
-            escape(str(column.get("message", ""))),
+            escape(name),
+            _status(column.status),
+            escape(_words(column.observed)),
+            escape(column.message),
         ]
-        for name, column in columns.items()
+        for name, column in outcome.columns.items()
     ]
     return _table(["column", "status", "observed", "message"], rows)
 
@@ -82,33 +81,33 @@ def _groups(outcome: Outcome) -> str:
     of = "" if outcome.partition is None else f", partition {outcome.partition}"
     return "".join(
         f"<p>{escape(f'{outcome.rule.name}{of}, by {dimension}')}</p>"
-        + (f"<p>{escape(str(groups))}</p>" if isinstance(groups, str) else _group_table(groups))
-        for dimension, groups in outcome.details.get("dimensions", {}).items()
+        + (f"<p>{escape(groups)}</p>" if isinstance(groups, str) else _group_table(groups))
+        for dimension, groups in outcome.dimensions.items()
     )
 
 
-def _group_table(groups: Sequence[Mapping[str, Any]]) -> str:
+def _group_table(groups: Sequence[GroupRow]) -> str:
     names = ["group", "status", "observed", "rows", "failed rows", "impact", "message"]
     rows = [
         [
             escape(group_name(group)),
-            _status(group["status"]),
-            escape(_words(group.get("observed"))),
-            escape(_words(group.get("rows"))),
-            escape(_words(group.get("failed_rows"))),
-            escape(_words(group.get("impact"))),
-            escape(str(group.get("message", ""))),
+            _status(group.status),
+            escape(_words(group.observed)),
+            escape(_words(group.rows)),
+            escape(_words(group.failed_rows)),
+            escape(_words(group.impact)),
+            escape(group.message),
         ]
         for group in groups
     ]
     return _table(names, rows)
 
 
-def group_name(group: Mapping[str, Any]) -> str:
+def group_name(group: GroupRow) -> str:
     """The value that the rows of a group share; of several groups how many they are."""
-    if group.get("groups", 1) > 1:
-        return f"{group['group']} ({group['groups']:,} groups)"
-    return NO_VALUE if group["group"] is None else str(group["group"])
+    if group.groups > 1:
+        return f"{group.name} ({group.groups:,} groups)"
+    return NO_VALUE if group.name is None else group.name
 
 
 _LEFT = 'style="text-align:left"'
@@ -125,9 +124,8 @@ def _cells(row: Sequence[str]) -> Iterator[str]:
     return (f"<td {_LEFT}>{cell}</td>" for cell in row)
 
 
-def _status(status: Any) -> str:
-    known = Status(str(status))
-    return f'<b style="color:{COLOURS[known]}">{known.value}</b>'
+def _status(status: Status) -> str:
+    return f'<b style="color:{COLOURS[status]}">{status.value}</b>'
 
 
 def _words(value: Any) -> str:

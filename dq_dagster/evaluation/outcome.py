@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from dq_dagster.evaluation.html import html_of
 from dq_dagster.evaluation.states import KeptStates
 from dq_dagster.judging.judgement import Judgement, Status
+from dq_dagster.judging.typical import TypicalFinding
 from dq_dagster.rules.base.rule import Rule
 
 
@@ -46,21 +47,46 @@ _ON_EMPTY = {"warn": Status.WARNING, "error": Status.ERROR}
 
 
 @dataclass(frozen=True, slots=True)
+class GroupRow:
+    """What a rule says of one group of a slice, or of several put together."""
+
+    name: str | None
+    status: Status
+    rows: int
+    failed_rows: int | None = None
+    observed: Any = None
+    impact: float = 0.0
+    groups: int = 1
+    message: str = ""
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "group": self.name,
+            "status": self.status,
+            "rows": self.rows,
+            "failed_rows": self.failed_rows,
+            "observed": self.observed,
+            "impact": self.impact,
+            "groups": self.groups,
+            "message": self.message,
+        }
+
+
+# The groups of one dimension that are listed, or why it cannot be broken down by it.
+GroupTable: TypeAlias = Sequence[GroupRow] | str
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """A rule, the slice it was judged on, and the verdict."""
 
     rule: Rule
-    status: Status
-    message: str
-    observed: Any = None
-    bounds: Mapping[str, Any] = field(default_factory=dict)
-    expected: str = ""
-    rows: int | None = None
-    failed_rows: int | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
+    judgement: Judgement
+    partition: str | None = None
+    # The groups of the slice by dimension, where the rule is broken down.
+    dimensions: Mapping[str, GroupTable] = field(default_factory=dict)
     # The measured values by metric key, None where there was nothing to measure.
     metrics: Mapping[str, Any] = field(default_factory=dict)
-    partition: str | None = None
     # The same by dimension and group (see history.group_key), the largest groups first.
     group_metrics: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     # What the verdict is about: values of metrics by their keys, or numbers made of several.
@@ -84,34 +110,93 @@ class Outcome:
         metrics: Mapping[str, Any] | None = None,
         observed_metrics: Mapping[str, Any] | None = None,
     ) -> Self:
-        outcome = cls(
-            rule=rule,
-            status=judgement.status,
-            message=_with_filter(judgement.message, rule.where),
-            observed=judgement.observed,
-            bounds=judgement.bounds,
-            expected=judgement.expected,
-            rows=judgement.rows,
-            failed_rows=judgement.failed_rows,
-            details=judgement.details,
+        """The outcome of a judgement, with what the rule says of filters and of no rows."""
+        message = _with_filter(judgement.message, rule.where)
+        policy = _ON_EMPTY.get(rule.on_empty or "pass")
+        was_empty = judgement.status is Status.EMPTY and policy is not None
+        if was_empty:
+            message = f"{message} Nothing to judge counts as {policy} here (on_empty)."
+        status = policy if was_empty and policy is not None else judgement.status
+        return cls(
+            rule,
+            replace(judgement, status=status, message=message),
+            partition=partition,
             metrics=metrics or {},
             observed_metrics=observed_metrics or {},
-            partition=partition,
             statuses=rule.statuses(judgement),
+            was_empty=was_empty,
         )
-        return outcome._with_policy_on_empty()
 
-    def _with_policy_on_empty(self) -> Self:
-        policy = _ON_EMPTY.get(self.rule.on_empty or "pass")
-        if self.status is not Status.EMPTY or policy is None:
-            return self
-        message = f"{self.message} Nothing to judge counts as {policy} here (on_empty)."
-        return replace(self, status=policy, message=message, was_empty=True)
+    def with_note(
+        self, note: str, *, status: Status | None = None, details: Mapping[str, Any] | None = None
+    ) -> Self:
+        """The same with a further sentence, and with what else that is about."""
+        judgement = replace(
+            self.judgement,
+            status=status or self.judgement.status,
+            message=f"{self.judgement.message} {note}",
+            details={**self.judgement.details, **(details or {})},
+        )
+        return replace(self, judgement=judgement)
+
+    def without_details(self) -> Self:
+        """The same without anything that is shown as a table or a picture."""
+        bare = replace(self.judgement, details={}, columns={}, typical=None)
+        return replace(self, judgement=bare, dimensions={})
+
+    @property
+    def status(self) -> Status:
+        return self.judgement.status
+
+    @property
+    def message(self) -> str:
+        return self.judgement.message
+
+    @property
+    def observed(self) -> Any:
+        return self.judgement.observed
+
+    @property
+    def bounds(self) -> Mapping[str, Any]:
+        return self.judgement.bounds
+
+    @property
+    def expected(self) -> str:
+        return self.judgement.expected
+
+    @property
+    def rows(self) -> int | None:
+        return self.judgement.rows
+
+    @property
+    def failed_rows(self) -> int | None:
+        return self.judgement.failed_rows
+
+    @property
+    def columns(self) -> Mapping[str, Judgement]:
+        """The verdicts on single columns, where there are several."""
+        return self.judgement.columns
+
+    @property
+    def typical(self) -> TypicalFinding | None:
+        """What change detection found; of several columns, each has its own."""
+        return self.judgement.typical
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What else there is to say, as plain data: of columns, groups, the past, the rule."""
+        found = self.judgement.record()
+        if self.dimensions:
+            found["dimensions"] = {
+                name: table if isinstance(table, str) else [row.record() for row in table]
+                for name, table in self.dimensions.items()
+            }
+        return found
 
     @property
     def judged(self) -> Status:
         """The status before ``on_empty``: what could not be judged yet was not wrong."""
-        return Status.EMPTY if self.was_empty else self.status
+        return Status.EMPTY if self.was_empty else self.judgement.status
 
     def judged_of(self, metric: str) -> Status:
         """The same of one metric, by its key: a column may be right where another is wrong."""
@@ -120,7 +205,7 @@ class Outcome:
     @property
     def ok(self) -> bool:
         """Neither a Warning nor an Error."""
-        return self.status in {Status.OK, Status.EMPTY}
+        return self.judgement.status in {Status.OK, Status.EMPTY}
 
     def _repr_html_(self) -> str:
         return html_of(self)

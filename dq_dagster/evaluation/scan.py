@@ -61,9 +61,8 @@ class Scan:
         if outcome.partition is not None or not self._is_recorded(needs):
             return replace(outcome, states=kept)
         read, of = len(self._read_for(needs)), len(self.partitions)
-        details = {**outcome.details, "reused": {"partitions": of - read, "of": of}}
-        message = f"{outcome.message} {_sentence(read, of)}"
-        return replace(outcome, message=message, details=details, states=kept)
+        reused = {"reused": {"partitions": of - read, "of": of}}
+        return replace(outcome.with_note(_sentence(read, of), details=reused), states=kept)
 
     def _is_recorded(self, needs: Sequence[Metric]) -> bool:
         """Whether all that a rule needs of the rows was merged with what is on record."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dq_dagster.judging.wording import listing
+
+if TYPE_CHECKING:
+    from dq_dagster.judging.typical import TypicalFinding
 
 
 class Status(StrEnum):
@@ -30,7 +33,11 @@ def worst(statuses: Iterable[Status]) -> Status:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A status, what was observed, and one sentence that says so with numbers."""
+    """A status, what was observed, and one sentence that says so with numbers.
+
+    ``columns`` are the verdicts on single columns where there are several, ``typical`` is what
+    change detection found. ``details`` is whatever else a rule has to say, as plain data.
+    """
 
     status: Status
     message: str
@@ -40,6 +47,8 @@ class Judgement:
     rows: int | None = None
     failed_rows: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, Judgement] = field(default_factory=dict)
+    typical: TypicalFinding | None = None
 
     @classmethod
     def error(cls, failure: Exception) -> Self:
@@ -79,18 +88,27 @@ class Judgement:
             expected=_expected({name: j.expected for name, j in by_column.items() if j.expected}),
             rows=_largest(j.rows for j in by_column.values()),
             failed_rows=_largest(j.failed_rows for j in by_column.values()),
-            details={"columns": {name: j.summary() for name, j in by_column.items()}},
+            columns=dict(by_column),
         )
 
+    def record(self) -> dict[str, Any]:
+        """The details as plain data, with those of columns and of change detection."""
+        found = dict(self.details)
+        if self.columns:
+            found["columns"] = {name: one.summary() for name, one in self.columns.items()}
+        if self.typical is not None:
+            found["typical"] = self.typical.record()
+        return found
+
     def summary(self) -> dict[str, Any]:
-        """What is kept of one column among several."""
+        """What is said of one column among several."""
         kept = {
             "status": self.status,
             "observed": self.observed,
             "rows": self.rows,
             "failed_rows": self.failed_rows,
             "message": self.message,
-            "typical": self.details.get("typical"),
+            "typical": None if self.typical is None else self.typical.record(),
         }
         return {key: value for key, value in kept.items() if value is not None}
 

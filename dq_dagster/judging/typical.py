@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -208,9 +208,7 @@ class Typical:
             bounds={} if isinstance(found, Unknown) else found.given(),
             expected=self.words() if isinstance(found, Unknown) else f"typical ({found.words()})",
             rows=rows,
-            details={
-                "typical": {"metric": metric, "at": at.isoformat(), **self._details(found)},
-            },
+            typical=TypicalFinding(self, metric, at, found),
         )
 
     def bounds(self, past: Sequence[PastValue], at: datetime) -> TypicalBounds | Unknown:
@@ -298,23 +296,45 @@ class Typical:
             "are needed to know what is typical."
         )
 
-    def _details(self, found: TypicalBounds | Unknown) -> dict[str, Any]:
-        details: dict[str, Any] = {
-            "unit": self.period_unit,
-            "window": self.window_words(),
-            "learning": self.learning_words(),
+
+@dataclass(frozen=True, slots=True)
+class TypicalFinding:
+    """What was typical of a metric at the moment that was judged, or why that is unknown."""
+
+    parameters: Typical
+    metric: str
+    at: datetime
+    found: TypicalBounds | Unknown
+
+    @property
+    def bounds(self) -> Mapping[str, Number]:
+        """The bounds by name; none where they are unknown."""
+        return {} if isinstance(self.found, Unknown) else self.found.given()
+
+    @property
+    def points(self) -> tuple[PastValue, ...]:
+        """The past values that the bounds were made of, the oldest first; the latest of many."""
+        return () if isinstance(self.found, Unknown) else self.found.points[-_MOST_LISTED:]
+
+    def record(self) -> dict[str, Any]:
+        """The same as plain data, for people who read details."""
+        about: dict[str, Any] = {
+            "metric": self.metric,
+            "at": self.at.isoformat(),
+            "unit": self.parameters.period_unit,
+            "window": self.parameters.window_words(),
+            "learning": self.parameters.learning_words(),
         }
-        if isinstance(found, Unknown):
-            return {**details, "unknown": found.reason}
-        listed = found.points[-_MOST_LISTED:]
+        if isinstance(self.found, Unknown):
+            return {**about, "unknown": self.found.reason}
         return {
-            **details,
-            "q1": found.q1,
-            "q3": found.q3,
-            "iqr": found.iqr,
-            "bounds": found.given(),
-            "points": len(found.points),
-            "values": [_point(point) for point in listed],
+            **about,
+            "q1": self.found.q1,
+            "q3": self.found.q3,
+            "iqr": self.found.iqr,
+            "bounds": self.found.given(),
+            "points": len(self.found.points),
+            "values": [_point(point) for point in self.points],
         }
 
 

@@ -8,6 +8,8 @@ from html import escape, unescape
 import pytest
 
 import dq_dagster as dq
+from dq_dagster.evaluation.outcome import GroupRow
+from dq_dagster.judging.judgement import Judgement
 from dq_dagster.plan.plan import make_plan
 from dq_dagster.plan.request import CheckRequest
 
@@ -17,8 +19,12 @@ RULES: list[dq.Rule] = [
 ]
 RESULT = dq.Evaluation(
     (
-        dq.Outcome(RULES[0], dq.Status.ERROR, "<b>too few</b>", observed=0, bounds={"min": 1}),
-        dq.Outcome(RULES[1], dq.Status.OK, "All there.", observed=0, rows=3, failed_rows=0),
+        dq.Outcome(
+            RULES[0], Judgement(dq.Status.ERROR, "<b>too few</b>", observed=0, bounds={"min": 1})
+        ),
+        dq.Outcome(
+            RULES[1], Judgement(dq.Status.OK, "All there.", observed=0, rows=3, failed_rows=0)
+        ),
     ),
     make_plan(CheckRequest.of(RULES)),
 )
@@ -53,31 +59,28 @@ def test_it_is_a_table_and_sums_up() -> None:
 HOSTILE = "<img src=x onerror=alert(1)>"
 GROUPED = dq.Outcome(
     dq.ColumnNotEmpty(name=HOSTILE, columns=["id", "name"], dimensions=["country", "shop"]),
-    dq.Status.ERROR,
-    f"2 of 1,000 rows have no '{HOSTILE}'.",
-    observed={"id": 2, HOSTILE: 0},
-    expected="none allowed",
-    rows=1000,
-    failed_rows=2,
+    Judgement(
+        dq.Status.ERROR,
+        f"2 of 1,000 rows have no '{HOSTILE}'.",
+        observed={"id": 2, HOSTILE: 0},
+        expected="none allowed",
+        rows=1000,
+        failed_rows=2,
+        columns={
+            "id": Judgement(dq.Status.ERROR, "2 of 1,000 rows.", observed=2),
+            HOSTILE: Judgement(dq.Status.OK, HOSTILE, observed=0),
+        },
+    ),
     partition=f"2024-01-01|{HOSTILE}",
-    details={
-        "columns": {
-            "id": {"status": dq.Status.ERROR, "observed": 2, "message": "2 of 1,000 rows."},
-            HOSTILE: {"status": dq.Status.OK, "observed": 0, "message": HOSTILE},
-        },
-        "dimensions": {
-            "country": [
-                {"group": HOSTILE, "status": dq.Status.ERROR, "rows": 990, "failed_rows": 2,
-                 "observed": 2, "impact": 0.0001, "groups": 1, "message": HOSTILE},
-                {"group": None, "status": dq.Status.OK, "rows": 4, "failed_rows": 0,
-                 "observed": 0, "impact": 0.0, "groups": 1, "message": "fine"},
-                {"group": "Others", "status": dq.Status.EMPTY, "rows": 6, "failed_rows": None,
-                 "observed": None, "impact": 0.0, "groups": 3, "message": "nothing"},
-            ],
-            HOSTILE: f"There are too many groups by '{HOSTILE}'.",
-        },
+    dimensions={
+        "country": [
+            GroupRow(HOSTILE, dq.Status.ERROR, 990, 2, 2, 0.0001, message=HOSTILE),
+            GroupRow(None, dq.Status.OK, 4, 0, 0, message="fine"),
+            GroupRow("Others", dq.Status.EMPTY, 6, groups=3, message="nothing"),
+        ],
+        HOSTILE: f"There are too many groups by '{HOSTILE}'.",
     },
-)  # fmt: skip
+)
 
 
 def cells(html: str) -> list[list[str]]:
@@ -122,6 +125,20 @@ def test_columns_and_groups_are_shown_as_text() -> None:
         ["Others (3 groups)", "Empty", "", "6", "", "0", "nothing"],
     ]
     assert "There are too many groups by &#x27;&lt;img" in html
+
+
+def test_details_show_columns_and_groups_as_plain_data() -> None:
+    details = GROUPED.details
+    assert details["columns"]["id"] == {
+        "status": "Error",
+        "observed": 2,
+        "message": "2 of 1,000 rows.",
+    }
+    first, nameless, others = details["dimensions"]["country"]
+    assert (first["group"], first["impact"], first["groups"]) == (HOSTILE, 0.0001, 1)
+    assert (nameless["group"], others["groups"], others["failed_rows"]) == (None, 3, None)
+    assert details["dimensions"][HOSTILE] == f"There are too many groups by '{HOSTILE}'."
+    assert GROUPED.columns["id"].status is dq.Status.ERROR
 
 
 def test_all_outcomes_show_partitions_and_groups() -> None:

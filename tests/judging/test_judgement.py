@@ -40,7 +40,7 @@ def test_the_worst_column_speaks_for_all() -> None:
     assert joint.observed == {"a": 0, "b": 2, "c": 5, "d": None}
     assert (joint.rows, joint.failed_rows) == (10, 5)
     assert joint.bounds == {"max": 1}
-    assert {name: kept["status"] for name, kept in joint.details["columns"].items()} == {
+    assert {name: kept.status for name, kept in joint.columns.items()} == {
         "a": "Ok",
         "b": "Warning",
         "c": "Error",

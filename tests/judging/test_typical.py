@@ -197,14 +197,17 @@ def test_verdicts(
     assert (found, words in message) == (status, True), message
 
 
-def test_what_a_chart_needs_is_in_the_details() -> None:
+def test_what_a_chart_needs_is_found() -> None:
     judgement = Typical(learning_period=3, soft_iqr_factor=1).judge(
         45, FIVE, AT, what="It", metric="column_sum:x"
     )
     assert judgement.observed == 45
     assert judgement.bounds == {"min": -10, "soft_min": 0, "soft_max": 60, "max": 70}
     assert judgement.expected == "typical (-10 to 70)"
-    details = judgement.details["typical"]
+    assert judgement.typical is not None
+    assert judgement.typical.bounds == judgement.bounds
+    assert [point.value for point in judgement.typical.points] == [10, 20, 30, 40, 50]
+    details = judgement.record()["typical"]
     assert {name: details[name] for name in ("q1", "q3", "iqr", "points")} == {
         "q1": 20, "q3": 40, "iqr": 20, "points": 5,
     }  # fmt: skip
@@ -217,12 +220,12 @@ def test_what_a_chart_needs_is_in_the_details() -> None:
     learning = Typical("days").judge(45, FIVE, AT, what="It")
     assert (learning.observed, learning.bounds) == (45, {})
     assert learning.expected == "typical of the last 30 days"
-    assert "2 days of 7 days to go" in learning.details["typical"]["unknown"]
+    assert "2 days of 7 days to go" in learning.record()["typical"]["unknown"]
 
 
 def test_long_windows_list_their_latest_points_only() -> None:
     points = past(*range(500))
-    details = Typical(lookback_window=400).judge(45, points, AT, what="It").details["typical"]
+    details = Typical(lookback_window=400).judge(45, points, AT, what="It").record()["typical"]
     assert (details["points"], len(details["values"])) == (400, 100)
     assert details["values"][-1]["value"] == 499
 

@@ -14,7 +14,6 @@ from dq_dagster.evaluation.history.history import Recorded, in_utc, moment_of
 from dq_dagster.evaluation.judge import judged
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence, number_of
-from dq_dagster.judging.judgement import Status
 from dq_dagster.judging.typical import Baseline, Lookback, PeriodUnit
 from dq_dagster.metrics.measured import Slice
 from dq_dagster.rules.base.rule import Rule
@@ -231,19 +230,18 @@ def _lookback(rule: Rule) -> Lookback:
 def _judged(one: Replayed) -> Iterator[BacktestPoint]:
     """One point for each column of the rule; none where there was no number to judge."""
     outcome = one.outcome
-    alone = {"status": outcome.status, "message": outcome.message, **outcome.details}
-    for verdict in outcome.details.get("columns", {"": alone}).values():
-        typical = verdict.get("typical")
-        value = None if typical is None else number_of(one.record.metrics[typical["metric"]])
+    for verdict in outcome.columns.values() or [outcome.judgement]:
+        typical = verdict.typical
+        value = None if typical is None else number_of(one.record.metrics[typical.metric])
         if typical is not None and value is not None:
             yield BacktestPoint(
                 one.at,
                 one.record.partition,
-                typical["metric"],
+                typical.metric,
                 value,
-                Status(verdict["status"]),
-                verdict["message"],
-                typical.get("bounds", {}),
+                verdict.status,
+                verdict.message,
+                typical.bounds,
                 one.line,
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
@@ -106,7 +106,7 @@ def _all_entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str
 
 
 def _entries_without_tables(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
-    return metadata.of_outcome(replace(outcome, details={}), **_origin(outcome, recording))
+    return metadata.of_outcome(outcome.without_details(), **_origin(outcome, recording))
 
 
 def _numbers(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:

@@ -234,7 +234,7 @@ def _failures(error: MissingPartitions) -> dict[str | None, DqError]:
 def _noted(outcome: Outcome, note: str) -> Outcome:
     if not note or outcome.partition is not None:
         return outcome
-    return replace(outcome, message=f"{outcome.message} {note}")
+    return outcome.with_note(note)
 
 
 def _no_partition(asset: str, checks: Sequence[str]) -> str:

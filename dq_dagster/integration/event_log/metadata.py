@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -78,21 +78,22 @@ def of_outcome(
         **least_of(outcome),
         QUALITY_DIMENSION: outcome.rule.quality_dimension,
     }
-    if outcome.observed is not None:
-        entries[OBSERVED] = observed_value(outcome.observed)
-    if outcome.rows is not None:
-        entries[ROWS] = outcome.rows
-    if outcome.failed_rows is not None and outcome.failed_rows != outcome.observed and outcome.rows:
-        entries[FAILED_ROWS] = outcome.failed_rows
-    if outcome.expected:
-        entries[EXPECTED] = outcome.expected
-    if outcome.bounds:
-        entries[BOUNDS] = plain(outcome.bounds)
+    found = outcome.judgement
+    if found.observed is not None:
+        entries[OBSERVED] = observed_value(found.observed)
+    if found.rows is not None:
+        entries[ROWS] = found.rows
+    if found.failed_rows is not None and found.failed_rows != found.observed and found.rows:
+        entries[FAILED_ROWS] = found.failed_rows
+    if found.expected:
+        entries[EXPECTED] = found.expected
+    if found.bounds:
+        entries[BOUNDS] = plain(found.bounds)
     if outcome.rule.owners:
         entries[OWNERS] = ", ".join(outcome.rule.owners)
-    if "error" in outcome.details:
-        entries[ERROR] = str(outcome.details["error"])
-    entries |= _tables(outcome.details)
+    if "error" in found.details:
+        entries[ERROR] = str(found.details["error"])
+    entries |= _tables(outcome)
     entries |= _given({CHART: chart})
     entries |= numbers_of(outcome, data=data, time=time, series=series, states=states)
     return _for_dagster(_within_limit(entries, _judged(outcome)))
@@ -125,24 +126,23 @@ def _given(entries: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entries.items() if value}
 
 
-def _tables(details: Mapping[str, Any]) -> dict[str, Any]:
+def _tables(outcome: Outcome) -> dict[str, Any]:
     """The details that are shown as tables."""
-    makers: dict[str, tuple[str, Callable[[Any], list[dict[str, Any]]]]] = {
-        "columns": (COLUMNS, column_rows),
-        "dimensions": (DIMENSIONS, group_rows),
-        "schema": (SCHEMA, schema_rows),
+    judgement = outcome.judgement
+    tables = {
+        COLUMNS: column_rows(judgement.columns),
+        DIMENSIONS: group_rows(outcome.dimensions),
+        SCHEMA: schema_rows(judgement.details.get("schema", ())),
+        HISTORY: history_rows(judgement),
     }
-    tables = {key: rows(details[name]) for name, (key, rows) in makers.items() if name in details}
-    history = history_rows(details)
     # Dagster refuses a table without rows, and the whole result with it.
-    return _given({**tables, HISTORY: history})
+    return _given(tables)
 
 
 def _judged(outcome: Outcome) -> set[str]:
     """The keys of the metrics that the verdict is about, and of those compared with their past."""
-    details = outcome.details
-    found = [details, *details.get("columns", {}).values()]
-    by_past = {one["typical"]["metric"] for one in found if "typical" in one}
+    found = [outcome.judgement, *outcome.judgement.columns.values()]
+    by_past = {one.typical.metric for one in found if one.typical is not None}
     return by_past | set(outcome.observed_metrics)
 
 

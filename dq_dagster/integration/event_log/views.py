@@ -6,15 +6,16 @@ import base64
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from importlib.util import find_spec
 from typing import Any
 
 from dq_dagster.charts.chart import Dot, draw, short
 from dq_dagster.evaluation.html import NO_VALUE, group_name
-from dq_dagster.evaluation.outcome import Outcome, plain
-from dq_dagster.judging.judgement import BADNESS
+from dq_dagster.evaluation.outcome import GroupTable, Outcome, plain
+from dq_dagster.judging.evidence import PastValue
+from dq_dagster.judging.judgement import BADNESS, Judgement
 from dq_dagster.judging.schemas import OK
+from dq_dagster.judging.typical import TypicalFinding
 from dq_dagster.judging.wording import show
 
 _MOST_ROWS = 100
@@ -54,36 +55,59 @@ def observed_value(value: Any) -> Any:
     return show(value) if isinstance(value, str) else plain(value)
 
 
-def column_rows(columns: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def column_rows(columns: Mapping[str, Judgement]) -> list[dict[str, Any]]:
     return [
         {
             "column": name,
-            "status": plain(summary["status"]),
-            "observed": _cell(summary.get("observed")),
-            "message": str(summary["message"]),
+            "status": column.status.value,
+            "observed": _cell(column.observed),
+            "message": column.message,
         }
-        for name, summary in list(columns.items())[:_MOST_COLUMNS]
+        for name, column in list(columns.items())[:_MOST_COLUMNS]
     ]
 
 
-def group_rows(dimensions: Mapping[str, Any]) -> list[dict[str, Any]]:
+def group_rows(dimensions: Mapping[str, GroupTable]) -> list[dict[str, Any]]:
     """One row a group; a dimension that could not be broken down says why in its only row."""
     rows = []
     for dimension, groups in dimensions.items():
-        listed = groups if isinstance(groups, list) else [{"group": groups}]
+        if isinstance(groups, str):
+            rows.append(_group_row(dimension, groups))
+            continue
         rows += [
-            {
-                "dimension": dimension,
-                "group": group_name(group),
-                "status": plain(group.get("status", "")),
-                "rows": _cell(group.get("rows", 0)),
-                "failed rows": _cell(group.get("failed_rows")),
-                "observed": str(_cell(group.get("observed"))),
-                "impact": _cell(group.get("impact", 0.0)),
-            }
-            for group in listed
+            _group_row(
+                dimension,
+                group_name(group),
+                status=group.status.value,
+                rows=group.rows,
+                failed_rows=_cell(group.failed_rows),
+                observed=str(_cell(group.observed)),
+                impact=group.impact,
+            )
+            for group in groups
         ]
     return rows
+
+
+def _group_row(
+    dimension: str,
+    group: str,
+    *,
+    status: str = "",
+    rows: int = 0,
+    failed_rows: str | int | float | bool = "",
+    observed: str = "",
+    impact: float = 0.0,
+) -> dict[str, Any]:
+    return {
+        "dimension": dimension,
+        "group": group,
+        "status": status,
+        "rows": rows,
+        "failed rows": failed_rows,
+        "observed": observed,
+        "impact": impact,
+    }
 
 
 def _cell(value: Any) -> str | int | float | bool:
@@ -108,14 +132,14 @@ _LONGEST_NAME = 20
 _log = logging.getLogger(__name__)
 
 
-def history_rows(details: Mapping[str, Any]) -> list[dict[str, Any]]:
+def history_rows(judgement: Judgement) -> list[dict[str, Any]]:
     """The values that were compared with, the newest first; of several columns, some of each."""
-    judged = _judged(details)
+    judged = _judged(judgement)
     most = max(1, MOST_ROWS // max(1, len(judged)))
     rows = [
         {"column": name, **row} if name else row
-        for name, one in judged.items()
-        for row in _rows(one["typical"])[:most]
+        for name, (_, finding) in judged.items()
+        for row in _rows(finding)[:most]
     ]
     return rows[:MOST_ROWS]
 
@@ -138,47 +162,43 @@ def charts_of(outcomes: Sequence[Outcome]) -> dict[int, str]:
     return charts
 
 
-def _judged(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _judged(judgement: Judgement) -> dict[str, tuple[Judgement, TypicalFinding]]:
     """What was judged by its past, by column ("" if there is but one), the worst first."""
-    if "typical" in details:
-        return {"": details} if "values" in details["typical"] else {}
-    columns = {
-        name: summary
-        for name, summary in details.get("columns", {}).items()
-        if "values" in summary.get("typical", {})
+    columns = judgement.columns or {"": judgement}
+    worst_first = sorted(columns.items(), key=lambda item: -BADNESS[item[1].status])
+    return {
+        name: (one, one.typical)
+        for name, one in worst_first
+        if one.typical is not None and one.typical.bounds
     }
-    return dict(sorted(columns.items(), key=lambda item: -BADNESS[item[1]["status"]]))
 
 
-def _rows(typical: Mapping[str, Any]) -> list[dict[str, Any]]:
-    partitions = _of_partitions(typical)
+def _rows(finding: TypicalFinding) -> list[dict[str, Any]]:
+    points = finding.points
+    by_partition = _of_partitions(points)
     return [
         {
-            "partition" if partitions else "time": _when(point, partitions=partitions),
-            "value": plain(point["value"]),
+            "partition" if by_partition else "time": (
+                str(point.partition) if by_partition else point.at.strftime("%Y-%m-%d %H:%M:%S %Z")
+            ),
+            "value": plain(point.value),
         }
-        for point in reversed(typical["values"])
+        for point in reversed(points)
     ]
 
 
-def _of_partitions(typical: Mapping[str, Any]) -> bool:
+def _of_partitions(points: Sequence[PastValue]) -> bool:
     """Whether the values are of one partition each, rather than of one slice again and again."""
-    keys = [point.get("partition") for point in typical["values"]]
+    keys = [point.partition for point in points]
     return None not in keys and (len(set(keys)) == len(keys) > 1)
 
 
-def _when(point: Mapping[str, Any], *, partitions: bool) -> str:
-    if partitions:
-        return str(point["partition"])
-    return datetime.fromisoformat(point["at"]).strftime("%Y-%m-%d %H:%M:%S %Z")
-
-
 def _pictures(outcome: Outcome, *, most: int) -> list[bytes]:
-    alone = {"status": outcome.status, "observed": outcome.observed}
     try:
-        judged = list(_judged(outcome.details).items())[:most]
+        judged = list(_judged(outcome.judgement).items())[:most]
         drawn = [
-            _drawn(name, {**alone, **one}, partition=outcome.partition) for name, one in judged
+            _drawn(name, one, finding, partition=outcome.partition)
+            for name, (one, finding) in judged
         ]
     except Exception:  # noqa: BLE001 (a picture must not cost a check its result)
         _log.warning("The chart of '%s' could not be drawn.", outcome.rule.name, exc_info=True)
@@ -186,28 +206,21 @@ def _pictures(outcome: Outcome, *, most: int) -> list[bytes]:
     return [picture for picture in drawn if picture is not None]
 
 
-def _drawn(name: str, one: Mapping[str, Any], *, partition: str | None) -> bytes | None:
-    typical, bounds = one["typical"], one["typical"]["bounds"]
-    by_partition = _of_partitions(typical)
+def _drawn(
+    name: str, one: Judgement, finding: TypicalFinding, *, partition: str | None
+) -> bytes | None:
+    points, bounds = finding.points, finding.bounds
+    by_partition = _of_partitions(points)
     dots = [
-        Dot(
-            datetime.fromisoformat(point["at"]),
-            point["value"],
-            partition=point.get("partition") if by_partition else None,
-        )
-        for point in typical["values"]
+        Dot(point.at, point.value, partition=point.partition if by_partition else None)
+        for point in points
     ]
-    last = Dot(
-        datetime.fromisoformat(typical["at"]),
-        one["observed"],
-        one["status"],
-        bounds,
-        partition if by_partition else None,
-    )
+    here = partition if by_partition else None
+    last = Dot(finding.at, one.observed, one.status, bounds, here)
     low, high = short(bounds["min"]), short(bounds["max"])
     words = f"typical: {low} to {high}" if low != high else f"typical: about {low}"
     title = f"{name}, {words}" if 0 < len(name) <= _LONGEST_NAME else words
-    by_time = by_partition or typical["unit"] == "days"
+    by_time = by_partition or finding.parameters.period_unit == "days"
     return draw([*dots, last], title=title, by_time=by_time)
 
 

@@ -74,9 +74,9 @@ class ColumnRule(RuleWithColumns):
 
     def statuses(self, judgement: Judgement) -> Mapping[str, Status]:
         found: dict[str, list[Status]] = {}
-        for column, verdict in judgement.details.get("columns", {}).items():
+        for column, verdict in judgement.columns.items():
             for metric in self.column_metrics(column):
-                found.setdefault(metric.key, []).append(verdict["status"])
+                found.setdefault(metric.key, []).append(verdict.status)
         return {key: worst(some) for key, some in found.items()}
 
     def _verdict(self, column: str, evidence: Evidence) -> Judgement:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 import dq_dagster as dq
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.event_log.metadata import of_outcome
-from dq_dagster.judging.judgement import Status
+from dq_dagster.judging.judgement import Judgement, Status
 from tests.integration.shelf import by_name, check, metadata_of, run
 
 ROWS = [(1, "ann@example.org", "x")]
@@ -60,7 +60,8 @@ def test_a_wide_table_keeps_what_is_wrong() -> None:
         for n in range(1, 2001)
     ]
     rule = dq.SchemaEquals(expected=[{"name": "a", "type": "int"}])
-    outcome = Outcome(rule, Status.ERROR, "wrong", observed=20, details={"schema": rows})
+    judgement = Judgement(Status.ERROR, "wrong", observed=20, details={"schema": rows})
+    outcome = Outcome(rule, judgement)
     entries = of_outcome(outcome)
     records = [record.data for record in entries["dq/schema"].records]
     assert len(json.dumps(records)) <= 16_384

@@ -21,6 +21,7 @@ from dq_dagster.evaluation.outcome import Outcome, plain
 from dq_dagster.integration.event_log.metadata import of_outcome
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
+from dq_dagster.judging.typical import Typical, TypicalFinding, Unknown
 from tests.integration.shelf import asset_of, by_name, check, metadata_of, run
 
 
@@ -59,16 +60,12 @@ def test_values_become_plain_json(value: Any, kept: Any) -> None:
 
 def test_metadata_stays_small() -> None:
     columns = {
-        f"a_rather_long_column_name_{n}": {"status": Status.OK, "message": "m" * 200}
-        for n in range(400)
+        f"a_rather_long_column_name_{n}": Judgement(Status.OK, "m" * 200) for n in range(400)
     }
     rule = dq.ColumnNotEmpty(columns=list(columns))
     outcome = Outcome(
         rule,
-        Status.OK,
-        "fine",
-        observed=dict.fromkeys(columns, 0),
-        details={"columns": columns},
+        Judgement(Status.OK, "fine", observed=dict.fromkeys(columns, 0), columns=columns),
         metrics=dict.fromkeys(columns, 0),
     )
     entries = of_outcome(outcome)
@@ -144,10 +141,10 @@ class Untellable(dq.RecordCountInRange):
     """A rule of somebody whose details have no shape that is known."""
 
     def judge(self, evidence: Evidence) -> Judgement:
-        return Judgement(Status.WARNING, "Some rows are odd.", details={"columns": {"s": {}}})
+        return Judgement(Status.WARNING, "Some rows are odd.", details={"schema": [{}]})
 
 
-def test_details_that_can_not_be_recorded_cost_only_themselves(spark: SparkSession) -> None:
+def test_details_that_cannot_be_recorded_cost_only_themselves(spark: SparkSession) -> None:
     odd = Untellable(name="odd", min=1)
     found = check(spark, [(1,)], "n int", [odd, dq.RecordCountInRange(name="rows", min=1)])
     assert found["rows"].passed
@@ -189,21 +186,28 @@ def typical_of(columns: int) -> Mapping[str, Any]:
     """The metadata of change detection on so many columns."""
     names = [f"a_rather_long_column_name_{n}" for n in range(columns)]
     judged = {
-        name: {
-            "status": Status.OK,
-            "message": "fine",
-            "typical": {"metric": f"column_avg:{name}", "bounds": {"min": 0, "max": 1}},
-        }
+        name: Judgement(
+            Status.OK,
+            "fine",
+            typical=TypicalFinding(
+                Typical(),
+                f"column_avg:{name}",
+                datetime(2024, 2, 29, tzinfo=UTC),
+                Unknown(Status.EMPTY, "Still learning."),
+            ),
+        )
         for name in names
     }
     outcome = Outcome(
         dq.ColumnAvgTypical(columns=names),
-        Status.OK,
-        "fine",
-        observed=dict.fromkeys(names, 0.5),
-        bounds={name: {"min": 0, "max": 1} for name in names},
-        expected="typical " * 1_000,
-        details={"columns": judged},
+        Judgement(
+            Status.OK,
+            "fine",
+            observed=dict.fromkeys(names, 0.5),
+            bounds={name: {"min": 0, "max": 1} for name in names},
+            expected="typical " * 1_000,
+            columns=judged,
+        ),
         metrics={f"{kind}:{name}": 1 for name in names for kind in ("column_avg", "count_value")},
     )
     return of_outcome(outcome)

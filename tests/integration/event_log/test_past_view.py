@@ -60,19 +60,19 @@ def pictures(markdown: str) -> list[bytes]:
 
 
 def test_the_newest_thirty_values_by_their_time() -> None:
-    rows = history_rows(outcome(103).details)
+    rows = history_rows(outcome(103).judgement)
     assert len(rows) == 30
     assert rows[0] == {"time": "2024-04-09 06:00:00 UTC", "value": 104}
     assert rows[1] == {"time": "2024-04-08 06:00:00 UTC", "value": 103}
 
 
 def test_values_of_partitions_are_called_by_their_keys() -> None:
-    rows = history_rows(outcome(103, partitions=True, count=5).details)
+    rows = history_rows(outcome(103, partitions=True, count=5).judgement)
     assert [row["partition"] for row in rows] == [day(n) for n in (5, 4, 3, 2, 1)]
 
 
 def test_several_columns_share_the_table_the_worst_first() -> None:
-    rows = history_rows(columns({"a": 103, "b": 999, "c": 103}).details)
+    rows = history_rows(columns({"a": 103, "b": 999, "c": 103}).judgement)
     assert [row["column"] for row in rows] == ["b"] * 10 + ["a"] * 10 + ["c"] * 10
     assert rows[0] == {"column": "b", "time": "2024-04-09 06:00:00 UTC", "value": 104}
 
@@ -80,7 +80,7 @@ def test_several_columns_share_the_table_the_worst_first() -> None:
 def test_while_learning_there_is_nothing_to_see() -> None:
     learning = outcome(103, count=2)
     assert learning.status == "Empty"
-    assert history_rows(learning.details) == []
+    assert history_rows(learning.judgement) == []
     assert charts_of([learning]) == {}
     other = Outcome.of(dq.RecordCountInRange(min=1), Judgement.of_no_rows())
     assert {"dq/history", "dq/chart"}.isdisjoint(of_outcome(other))
@@ -131,7 +131,7 @@ def test_without_matplotlib_there_is_no_chart_and_all_else() -> None:
     script = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "from tests.integration.event_log.test_past_view import charts_of, history_rows, outcome\n"
-        "print(charts_of([outcome(103)]), len(history_rows(outcome(103).details)))"
+        "print(charts_of([outcome(103)]), len(history_rows(outcome(103).judgement)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

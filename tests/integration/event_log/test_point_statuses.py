@@ -11,7 +11,7 @@ import pytest
 import dq_dagster as dq
 from dq_dagster.integration.event_log.codec import of_groups, of_metrics, read_groups, read_metrics
 from dq_dagster.integration.event_log.metadata import of_outcome
-from dq_dagster.judging.judgement import Status
+from dq_dagster.judging.judgement import Judgement, Status
 
 OK, EMPTY, ERROR = Status.OK, Status.EMPTY, Status.ERROR
 RULE = dq.ColumnAvgTypical(columns=["a", "b"], dimensions=["region"])
@@ -19,7 +19,7 @@ RULE = dq.ColumnAvgTypical(columns=["a", "b"], dimensions=["region"])
 
 def outcome(status: Status, **fields: Any) -> dq.Outcome:
     metrics = {"avg:a": 1.0, "avg:b": 2.0, "n": 3}
-    return dq.Outcome(RULE, status, "so it is", metrics=metrics, **fields)
+    return dq.Outcome(RULE, Judgement(status, "so it is"), metrics=metrics, **fields)
 
 
 @pytest.mark.parametrize(

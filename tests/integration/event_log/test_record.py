@@ -350,44 +350,44 @@ def test_a_text_that_is_kept_off_the_record_hides_older_values(spark: SparkSessi
 class Odd(dq.RecordCountTypical):
     """A rule of somebody whose details Dagster does not take."""
 
-    details: Mapping[str, Any] = {}
+    odd: Mapping[str, Any] = {}
 
     def judge(self, evidence: dq.plugins.Evidence) -> dq.plugins.Judgement:
         judgement = super().judge(evidence)
         return dq.plugins.Judgement(
-            judgement.status, judgement.message, judgement.observed, details=self.details
+            judgement.status, judgement.message, judgement.observed, **self.odd
         )
 
 
 @pytest.mark.parametrize(
-    "details",
+    "odd",
     [
         {"columns": {}},
         {"columns": None},
-        {"columns": {"a": {"status": dq.Status.OK, "message": "m" * 100_000}}},
-        {"dimensions": {}},
-        {"dimensions": {"region": []}},
-        {"dimensions": [object()]},
-        {"schema": []},
+        {"columns": {"a": dq.plugins.Judgement(dq.Status.OK, "m" * 100_000)}},
+        {"columns": {"a": {}}},
+        {"details": {"schema": []}},
+        {"details": {"schema": [{}]}},
+        {"details": {"schema": [object()]}},
         {"typical": {}},
-        {"columns": {"a": {"status": dq.Status.OK, "message": "m", "observed": object()}}},
+        {"columns": {"a": dq.plugins.Judgement(dq.Status.OK, "m", observed=object())}},
     ],
     ids=[
         "no columns",
         "columns are none",
         "a huge message",
-        "no dimensions",
-        "no groups",
-        "groups are no dict",
+        "columns are no judgements",
         "no schema",
+        "an empty line of a schema",
+        "lines are no dict",
         "nothing typical",
         "an odd observed value",
     ],
 )
 def test_numbers_are_recorded_whatever_the_tables_look_like(
-    spark: SparkSession, details: Mapping[str, Any]
+    spark: SparkSession, odd: Mapping[str, Any]
 ) -> None:
-    rule = Odd(name="odd", details=details, **SHORT)
+    rule = Odd(name="odd", odd=odd, **SHORT)
     [found] = by_name(
         run([asset_of(spark.range(3))], dq.RuleSet(asset="orders", rules=[rule]))
     ).values()

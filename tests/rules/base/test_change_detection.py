@@ -127,4 +127,4 @@ def test_the_approximate_median_says_so() -> None:
     )
     judged = rule.judge(evidence)
     assert judged.message.endswith("Approximate: its rank is right within 0.01%.")
-    assert set(judged.details) == {"typical", "approximate"}
+    assert set(judged.record()) == {"typical", "approximate"}

@@ -242,7 +242,7 @@ def test_a_column_without_a_meaning_does_not_hide_the_others() -> None:
         "as {b: email}, or name a meaning on the rule itself."
     )
     assert verdict.observed == {"a": 0, "b": None}
-    assert verdict.details["columns"]["a"]["status"] == "Ok"
+    assert verdict.columns["a"].status == "Ok"
 
 
 def test_a_rule_outside_a_rule_set_knows_the_built_in_names_only() -> None:
