@@ -85,9 +85,9 @@ def evaluate(
     # Here, so that declaring rules needs no Spark.
     from dq_dagster.evaluation.batch import Source
     from dq_dagster.evaluation.states.incremental import look
-    from dq_dagster.spark.frames.other_datasets import Surroundings
+    from dq_dagster.spark.frames.other_datasets import OtherDatasets
 
-    around = Surroundings(
+    around = OtherDatasets(
         asset=rule_set.asset_name,
         references={} if references is None else references,
         recorded={} if recorded is None else recorded,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException
 
 from dq_dagster.errors import NothingStored, Unassignable
+from dq_dagster.spark.frames.columns import text_literal
 from dq_dagster.spark.frames.divided import Divided
-from dq_dagster.spark.frames.quoting import text
 from dq_dagster.storage.files import FILE_FORMATS, is_missing, load_divided, load_whole, schema_text
 from dq_dagster.storage.folders import PARTITION_COLUMN, WHOLE_FOLDER, StoredPartition, folder_name
 from dq_dagster.storage.split import survey, with_folder_names
@@ -133,7 +133,7 @@ class RemotePartitions:
             raise Unassignable.outside(self.asset, outside.rows, partitions, outside.examples)
         if PARTITION_COLUMN in [name.lower() for name in frame.columns]:
             # It can not be told from the column that would name the folders: by one write each.
-            self.write({name: frame.where(f"({key}) = {text(name)}") for name in found})
+            self.write({name: frame.where(f"({key}) = {text_literal(name)}") for name in found})
         elif found:
             named = with_folder_names(frame, key, partitions, PARTITION_COLUMN)
             writer = named.write.format(self.kind).partitionBy(PARTITION_COLUMN)

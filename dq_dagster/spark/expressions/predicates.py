@@ -26,8 +26,7 @@ from dq_dagster.rules.fields.regex import fixed_width, whole
 from dq_dagster.spark.expressions import literals
 from dq_dagster.spark.expressions.literals import member_of
 from dq_dagster.spark.expressions.meanings.validity import validity
-from dq_dagster.spark.frames import quoting
-from dq_dagster.spark.frames.columns import COMPARABLE, FLOATS, ColumnRef, Table
+from dq_dagster.spark.frames.columns import COMPARABLE, FLOATS, ColumnRef, Table, text_literal
 
 # With more of them the pattern would be as fast.
 _MOST = 30
@@ -55,9 +54,9 @@ def matched(condition: PatternMatch, column: ColumnRef, table: Table) -> str:
     one of them needs no matching. Otherwise the constant makes that part of the text void.
     """
     pattern = whole(condition.pattern) if condition.whole else condition.pattern
-    match = f"RLIKE {quoting.text(pattern)}"
+    match = f"RLIKE {text_literal(pattern)}"
     found = _fast(condition, column) or f"{column.sql} {match}"
-    usual = [quoting.text(text) for text in table.usual_texts.get(column.sql, ())]
+    usual = [text_literal(text) for text in table.usual_texts.get(column.sql, ())]
     if not usual:
         return found
     known = f"{column.sql} IN ({', '.join(usual)})"
@@ -75,7 +74,7 @@ def _fast(condition: PatternMatch, column: ColumnRef) -> str | None:
         return None
     # In bytes, which Spark need not count: all characters are ASCII if the text matches.
     length = f"octet_length({column.sql}) = {fixed.width}"
-    return f"({length} AND {column.sql} RLIKE {quoting.text(fixed.pattern)})"
+    return f"({length} AND {column.sql} RLIKE {text_literal(fixed.pattern)})"
 
 
 def _text_column(table: Table, name: str) -> ColumnRef | None:

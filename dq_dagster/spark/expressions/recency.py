@@ -15,8 +15,7 @@ from dq_dagster.metrics.schema import ITEMS, KEYS, VALUES, LongestText
 from dq_dagster.metrics.states import Extreme
 from dq_dagster.spark.expressions.aggregates import Aggregates, aggregates
 from dq_dagster.spark.expressions.predicates import predicate
-from dq_dagster.spark.frames.columns import ColumnRef, Table, find_field
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.frames.columns import ColumnRef, Table, find_field, identifier
 
 _TIMES = (T.DateType, T.TimestampType, T.TimestampNTZType, T.NullType)
 _WANTED = "a date or a timestamp"

@@ -69,7 +69,7 @@ def read_table(session: SparkSession, name: str) -> DataFrame:
 
 def rows_where(frame: DataFrame, condition: str) -> DataFrame:
     # Here: what can be said of files before needs no Spark.
-    from dq_dagster.spark.session.ansi import under_ansi
+    from dq_dagster.spark.frames.ansi import under_ansi
 
     rows = under_ansi(frame)
     return _told(lambda: rows.where(condition), f"'{condition}' can not be used as a row filter")

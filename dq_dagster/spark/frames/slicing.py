@@ -14,9 +14,8 @@ from pyspark.sql import types as T
 from dq_dagster.errors import DeclarationError, RuleFailure, TooManyParts
 from dq_dagster.metrics.measured import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.metrics.states import EXACT
-from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, Table
+from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, Table, identifier, text_literal
 from dq_dagster.spark.frames.frames import HIDDEN_KEY
-from dq_dagster.spark.frames.quoting import identifier, text
 from dq_dagster.sql.expressions import columns_used
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def partition_key(table: Table, partition_by: str) -> str:
         if columns_used(partition_by):
             table.require_ansi()
         sql = f"({partition_by})"
-    return f"coalesce(CAST({sql} AS STRING), {text(NO_KEY)})"
+    return f"coalesce(CAST({sql} AS STRING), {text_literal(NO_KEY)})"
 
 
 def require_possible(table: Table, partition_by: str, keys: Sequence[str]) -> None:
@@ -168,7 +167,7 @@ class Parts:
         if Cut(partitioned=True) in self.cuts:
             key = identifier(self.keys[None])
             for name in self.partitions:
-                rows = self.frame.where(f"{key} = {text(name)}")
+                rows = self.frame.where(f"{key} = {text_literal(name)}")
                 yield Slice(name), rows.drop(*self.keys.values())
 
     def only(self, part: Slice) -> Parts:
@@ -179,7 +178,7 @@ class Parts:
         if part.dimension is not None:
             named[part.dimension] = part.group
         same = [
-            f"{identifier(self.keys[name])} <=> {'NULL' if key is None else text(key)}"
+            f"{identifier(self.keys[name])} <=> {'NULL' if key is None else text_literal(key)}"
             for name, key in named.items()
         ]
         rows = self.frame.where(" AND ".join(same) or "true")

@@ -20,8 +20,8 @@ from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import FileBytes, FileCount
+from dq_dagster.spark.frames.columns import identifier
 from dq_dagster.spark.frames.failures import condition_of
-from dq_dagster.spark.frames.quoting import identifier
 from dq_dagster.spark.frames.slicing import Parts
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from dq_dagster.metrics.frequency import Frequencies, Grouping, Level, Members
 from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
 from dq_dagster.spark.expressions.aggregates import transport, value_or_null
 from dq_dagster.spark.expressions.predicates import in_set, is_blank
-from dq_dagster.spark.frames.columns import ColumnRef, Table
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.frames.columns import ColumnRef, Table, identifier
 from dq_dagster.spark.frames.slicing import Parts, grouping_id
 
 if TYPE_CHECKING:

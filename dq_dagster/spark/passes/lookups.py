@@ -19,11 +19,10 @@ from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.metrics.sources import Lookup, ReferenceMembership
 from dq_dagster.spark.expressions.predicates import predicate, value_or_empty
-from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.frames.ansi import home_of, under_ansi
+from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table, identifier
 from dq_dagster.spark.frames.slicing import Parts
 from dq_dagster.spark.passes.aggregate import measure
-from dq_dagster.spark.session.ansi import under_ansi
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -137,7 +136,9 @@ def count_lookups(metrics: Sequence[Metric], parts: Parts, table: Table) -> Stat
 
 def _join(lookup: Lookup, frame: DataFrame, table: Table) -> Join:
     """Raises a RuleFailure if the reference can not be read or does not fit."""
-    reference = under_ansi(table.surroundings.frame_of(lookup.dataset, frame))
+    reference = under_ansi(
+        table.other_datasets.frame_of(lookup.dataset, frame, home_of(frame.sparkSession))
+    )
     pairs = [
         pair
         for name, other in zip(lookup.columns, lookup.reference_columns, strict=True)

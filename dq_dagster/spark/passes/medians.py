@@ -20,10 +20,9 @@ from dq_dagster.metrics.metric import ColumnMedian, midpoint
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark.expressions import literals
 from dq_dagster.spark.expressions.aggregates import numeric_column, value_or_null
-from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.frames.ansi import home_of, under_ansi
+from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table, identifier
 from dq_dagster.spark.frames.slicing import Parts
-from dq_dagster.spark.session.ansi import home_of, under_ansi
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,10 +11,10 @@ from dq_dagster.metrics.measured import UNDIVIDED, Measured
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import AssetData, MetricElsewhere
 from dq_dagster.plan.plan import passes_for
+from dq_dagster.spark.frames.ansi import home_of, is_ansi, under_ansi
 from dq_dagster.spark.frames.columns import Table
 from dq_dagster.spark.frames.schemas import outside_rows
 from dq_dagster.spark.frames.slicing import Parts
-from dq_dagster.spark.session.ansi import is_ansi, under_ansi
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,9 +44,9 @@ def _measured(
     # Here: the steps know this module, as the way to run one of them.
     from dq_dagster.spark.passes.run import run
 
-    home = table.surroundings.frame_of(dataset, frame)
+    home = table.other_datasets.frame_of(dataset, frame, home_of(frame.sparkSession))
     other = under_ansi(home)
-    around = replace(table.surroundings, asset=dataset.asset, partition=None, whole=None)
+    around = replace(table.other_datasets, asset=dataset.asset, partition=None, whole=None)
     there = Table.of(home, table.now, around, is_ansi=is_ansi(other))
     found = outside_rows(home)
     for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):

@@ -23,7 +23,7 @@ from dq_dagster.metrics.metric import (
     RowMetric,
 )
 from dq_dagster.metrics.schema import LongestText
-from dq_dagster.spark.session.ansi import ANSI, home_of
+from dq_dagster.spark.frames.ansi import ANSI, home_of
 from dq_dagster.sql.expressions import columns_used
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from dq_dagster.metrics.measured import WHOLE, Measured, Slice
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import CallContext, PythonCall, PythonMetric, QueryMetric, entry_of
 from dq_dagster.spark.expressions.aggregates import transport
+from dq_dagster.spark.frames.ansi import at_home, beside_its_views, home_of
 from dq_dagster.spark.frames.columns import ColumnRef, Table
 from dq_dagster.spark.frames.failures import told
 from dq_dagster.spark.frames.slicing import Parts
-from dq_dagster.spark.session.ansi import at_home, beside_its_views, home_of
 from dq_dagster.spark.session.session import is_case_sensitive
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ def one_by_one(
     """The states of metrics that are asked of each part by itself."""
     found: dict[Metric, dict[Slice, Any]] = {metric: {} for metric in metrics}
     for part, frame in parts.one_by_one():
-        around = replace(table.surroundings, partition=part.partition)
+        around = replace(table.other_datasets, partition=part.partition)
         if part == WHOLE and table.clashes:
             # Nobody knows which columns they look at, and one of them is not there.
             clash = next(iter(table.clashes.values()))
             found |= {metric: {**values, part: clash} for metric, values in found.items()}
             continue
-        for metric, value in answers(metrics, frame, replace(table, surroundings=around)).items():
+        for metric, value in answers(metrics, frame, replace(table, other_datasets=around)).items():
             found[metric][part] = value
     return {metric: Measured(metric, values, parts.cuts) for metric, values in found.items()}
 
@@ -84,7 +84,7 @@ def answer(
     table: Table,
     **arguments: Any,
 ) -> Any:
-    around = table.surroundings
+    around = table.other_datasets
     context = CallContext(caller, around.asset, around.partition, table.now)
     try:
         return function(at_home(filtered(frame, where, table)), context, **arguments)

@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from dq_dagster.errors import Unmeasurable
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.frames.columns import identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

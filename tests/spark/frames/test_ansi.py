@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession as Session
 
 import dq_dagster as dq
 from dq_dagster.evaluation.states.reuse import Reuse
-from dq_dagster.spark.session.ansi import ANSI
+from dq_dagster.spark.frames.ansi import ANSI
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
