@@ -2,7 +2,7 @@
 
 Without ANSI, sums wrap around and what cannot be cast or divided becomes NULL, all without a word:
 a wrong Ok. The session belongs to others, so its setting is left alone. On classic Spark its data
-is looked at from a twin of the session that differs in nothing but that setting. What the author
+is computed in a twin of the session that differs in nothing but that setting. What the author
 of the data computed in it stays as it was: only what is added follows the twin. Spark Connect
 keeps data to the session it was made in; there, SQL from users is refused.
 """

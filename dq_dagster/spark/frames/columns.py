@@ -161,8 +161,7 @@ class Table:
 
     def _field(self, schema: T.StructType, name: str) -> T.StructField | None:
         found = find_field(schema, name, name, case_sensitive=self.case_sensitive)
-        reason = None if found is None else reason_of(found)
-        if reason:
+        if found is not None and found.metadata and (reason := reason_of(found)):
             raise Misfit(reason)
         return found
 
@@ -172,7 +171,7 @@ def find_field(
 ) -> T.StructField | None:
     """The field that Spark finds; ``path`` is what it is called if there are two of them.
 
-    Unless a session is told to, Spark resolves names without regard to case, so two that differ
+    Unless a session is set otherwise, Spark resolves names without regard to case, so two that differ
     only there clash.
     """
     alike = [field for field in schema.fields if _same(field.name, name, case_sensitive)]

@@ -1,4 +1,4 @@
-"""What rules may look at beyond the data: other datasets, each read once, and what is on record."""
+"""What rules may read beyond the data: other datasets, each once, and what is on record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dq_dagster.metrics.sources import (
     TableData,
     scalar,
 )
-from dq_dagster.spark.frames.failures import first_line, told
+from dq_dagster.spark.frames.failures import failure_of, first_line
 from dq_dagster.spark.frames.frames import as_spark
 from dq_dagster.spark.frames.reading import absolute
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class OtherDatasets:
     """Which data is judged, and what there is beside it.
 
-    ``references`` holds datasets by asset key and may load one when it is asked for it; ``whole``
-    brings all rows of the judged asset, of which a look may only see some partitions.
+    ``references`` holds datasets by asset key and may load one when it is needed; ``whole``
+    brings all rows of the judged asset, of which a pass may only see some partitions.
     ``recorded`` holds values by metric key, ``metadata`` those of the latest materialization; what
     other assets have of either is in a mapping of its own, under the asset's key.
     """
@@ -117,4 +117,4 @@ def _reason(error: Exception) -> str:
     """Why something could not be read, without anything that the text of an error may quote."""
     if isinstance(error, AnalysisException):
         return first_line(error)
-    return str(told(error)) if isinstance(error, PySparkException) else type(error).__name__
+    return str(failure_of(error)) if isinstance(error, PySparkException) else type(error).__name__

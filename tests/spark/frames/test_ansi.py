@@ -113,7 +113,7 @@ CALM: list[dict[str, Any]] = [
     {"type": "column_count_in_range", "min": 8, "max": 8},
     {
         "type": "python", "name": "python",
-        "function": "tests.spark.session.test_ansi:sees_its_session",
+        "function": "tests.spark.frames.test_ansi:sees_its_session",
     },
 ]  # fmt: skip
 

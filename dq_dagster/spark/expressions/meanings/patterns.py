@@ -132,7 +132,7 @@ _BLANKS = r"[ \t\r\n]*+"
 _GAP = r"[ \t\r\n]++"
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _NO_NUMBER = "[^0-9.+-]*+"
-# The first look has been at the numbers of a point: anything up to its end will do.
+# The numbers of a point were matched before: anything up to its end will do.
 _POINT = r"[-+.0-9][^(),]*+"
 _NAMES = "(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)"
 _DEEPEST = 2
