@@ -74,7 +74,7 @@ def has_an_oracle(kind: str, name: str) -> bool:
 
 @cache
 def oracles() -> list[str]:
-    files = (ROOT / "tests" / "oracle").glob("test_*.py")
+    files = (ROOT / "tests" / "oracle").rglob("test_*.py")
     return [
         file.read_text(encoding="utf-8")
         for file in files

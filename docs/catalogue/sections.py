@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 
 from docs.catalogue.examples import Example
-from dq_dagster.plan.plan import Kind, Plan
+from dq_dagster.metrics.conditions import PassKind
+from dq_dagster.plan.plan import Plan
 from dq_dagster.rules.base.change_detection import ChangeDetection
 from dq_dagster.rules.base.documentation import Documentation, FieldNote, own_fields
 from dq_dagster.rules.catalogue import RULE_TYPES
@@ -17,9 +18,9 @@ _EXPLAINED = {
     **dict.fromkeys(ChangeDetection.model_fields, "change-detection"),
 }
 _COSTS = {
-    Kind.AGGREGATE: "shared pass",
-    Kind.COUNT_VALUES: "grouped pass",
-    Kind.MEDIANS: "grouped pass",
+    PassKind.AGGREGATE: "shared pass",
+    PassKind.COUNT_VALUES: "grouped pass",
+    PassKind.MEDIANS: "grouped pass",
 }
 
 

@@ -14,16 +14,15 @@ from dq_dagster.metrics.measured import Cut, Measured, Slice
 from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.plan.plan import Plan, make_plan
 from dq_dagster.plan.request import CheckRequest
-from dq_dagster.spark.frames.columns import Table
+from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
+from dq_dagster.spark.frames.columns import Table, text_literal
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, as_spark
-from dq_dagster.spark.frames.other_datasets import Surroundings
-from dq_dagster.spark.frames.quoting import text
+from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.frames.reading import require_expression
 from dq_dagster.spark.frames.schemas import outside_rows
 from dq_dagster.spark.frames.slicing import Division, require_possible
 from dq_dagster.spark.passes.run import run
-from dq_dagster.spark.session.ansi import is_ansi, under_ansi
 from dq_dagster.spark.session.session import session_zone
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Batch:
         *,
         partition_by: str | None,
         now: datetime,
-        around: Surroundings,
+        around: OtherDatasets,
     ) -> Batch:
         if isinstance(data, Divided):
             opened = partial(
@@ -72,7 +71,7 @@ class Batch:
     def measure(self, plan: Plan, partitions: Sequence[str] | None = None) -> Measurements:
         """Runs the plan's passes; without a list, the partitions are those that have rows."""
         found = outside_rows(self.division.visible(self.frame), self.table.clashes)
-        known = self.table.surroundings.known(plan.metrics)
+        known = self.table.other_datasets.known(plan.metrics)
         found |= {metric: Measured.of_all(metric, value) for metric, value in known.items()}
         keys = None if partitions is None else tuple(dict.fromkeys(partitions))
         alike = tuple(key for key in keys or () if not any(key in some for some in self.others))
@@ -103,12 +102,12 @@ class Batch:
 
     def only(self, partitions: Sequence[str]) -> Batch:
         """The rows of these partitions."""
-        keys = ", ".join(map(text, partitions)) or "NULL"
+        keys = ", ".join(map(text_literal, partitions)) or "NULL"
         return self._where(f"{self.division.partition} IN ({keys})")
 
     def except_for(self, partitions: Sequence[str]) -> Batch:
         """The rows outside these partitions."""
-        keys = ", ".join(map(text, partitions))
+        keys = ", ".join(map(text_literal, partitions))
         if not keys:
             return self
         return self._where(f"{self.division.partition} NOT IN ({keys})")
@@ -121,12 +120,13 @@ class Batch:
         """
         partitions = dict.fromkeys(part.partition for part in groups if part.partition is not None)
         kept = self.only(list(partitions)) if partitions else self
-        partition = self.division.partition if partitions else text("")
+        partition = self.division.partition if partitions else text_literal("")
         key = self.division.dimensions[str(groups[0].dimension)]
         # NULL is a group as well: by a flag, it is compared like the others.
         row = f"({partition}, {key} IS NULL, coalesce({key}, ''))"
         listed = ", ".join(
-            f"({text(part.partition or '')}, {part.group is None}, {text(part.group or '')})"
+            f"({text_literal(part.partition or '')}, {part.group is None}, "
+            f"{text_literal(part.group or '')})"
             for part in groups
         )
         return kept._where(f"{row} NOT IN ({listed})")  # noqa: SLF001 (its like)
@@ -152,7 +152,7 @@ class BatchSource:
     request: CheckRequest
     partition_by: str | None
     now: datetime
-    around: Surroundings
+    around: OtherDatasets
     _opened: list[Batch] = field(default_factory=list, repr=False)
 
     @property

@@ -32,7 +32,7 @@ from dq_dagster.plan.plan import Plan, make_plan
 from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, as_rule_set
-from dq_dagster.spark.frames.other_datasets import Surroundings
+from dq_dagster.spark.frames.other_datasets import OtherDatasets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,7 +90,7 @@ def evaluate(
     request = CheckRequest.of(
         rule_set.enabled_rules, partitioned=partition_by is not None, partitions=partitions
     )
-    beside = Surroundings(
+    beside = OtherDatasets(
         asset=rule_set.asset_name,
         references={} if references is None else references,
         recorded={} if recorded is None else recorded,

@@ -18,6 +18,7 @@ from dq_dagster.spark.frames.reading import absolute, is_remote
 from dq_dagster.spark.session.java import ensure_java
 from dq_dagster.storage.folders import asset_folder
 from dq_dagster.storage.run_values import RunValue
+from dq_dagster.storage.store import Store, Stored, store_at
 
 
 class SparkIOManager(dg.ConfigurableIOManager):
@@ -25,7 +26,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
 
     Takes Spark and pandas DataFrames. On a local file system the new data takes the place of the
     old only when it is written completely, and whoever reads the old data can go on with that;
-    elsewhere Spark's own overwrite is used.
+    on object stores Spark's own overwrite is used.
 
     A run writes only its own partitions, and loads only those that it depends on and that exist,
     as one DataFrame. A run of several partitions may return a dict of DataFrames by partition, or
@@ -74,8 +75,8 @@ class SparkIOManager(dg.ConfigurableIOManager):
             context.add_output_metadata(self._store_partitions(context, obj))
             return
         frame = storable(obj, context.asset_key.to_user_string())
-        place = self._store(context.asset_key).write_whole(frame)
-        context.add_output_metadata({"path": place, "dagster/column_schema": _schema(frame)})
+        stored = self._store(context.asset_key).write_whole(frame)
+        context.add_output_metadata({"path": stored.place, **_schema(stored)})
 
     def load_input(self, context: dg.InputContext) -> Any:
         upstream = context.upstream_output
@@ -109,18 +110,18 @@ class SparkIOManager(dg.ConfigurableIOManager):
         try:
             return self._store(context.asset_key).load_whole(self._session())
         except NothingStored as error:
-            raise _told(context) or error from None
+            raise _absence(context) or error from None
 
     def _load_some(self, context: dg.InputContext) -> Any:
         keys = context.asset_partition_keys
         try:
             divided = self.load_divided(context.asset_key, keys)
         except NothingStored as error:
-            raise _told(context, keys) or error from None
+            raise _absence(context, keys) or error from None
         missing = [key for key in keys if key not in (divided.partitions or ())]
-        told = _told(context, missing)
-        if isinstance(told, MissingPartitions) and told.gone:
-            raise told
+        absence = _absence(context, missing)
+        if isinstance(absence, MissingPartitions) and absence.gone:
+            raise absence
         return divided.plain
 
     def load_partitions(self, asset_key: dg.AssetKey, keys: Sequence[str] | None) -> Any:
@@ -133,51 +134,43 @@ class SparkIOManager(dg.ConfigurableIOManager):
         # Behind a URI Dagster knows what exists; of a single partition Spark itself says it.
         if is_remote(self.path) and (keys is None or len(keys) > 1):
             known = self.existing_partitions(asset_key)
-            asked = known if keys is None else [key for key in keys if key in set(known)]
-            if keys is not None and not asked:
+            there = known if keys is None else [key for key in keys if key in set(known)]
+            if keys is not None and not there:
                 name = asset_key.to_user_string()
                 raise NothingStored.of_partitions(name, keys, self._target(asset_key))
-            keys = asked
-        divided: Divided = store.load(self._session(), keys)
-        return divided
+            keys = there
+        return store.load(self._session(), keys)
 
     def existing_partitions(self, asset_key: dg.AssetKey) -> list[str]:
         """The partitions that are stored; behind a URI, those that Dagster knows of."""
-        if not is_remote(self.path):
-            existing: list[str] = self._store(asset_key).existing()
+        existing = self._store(asset_key).existing()
+        if existing is not None:
             return existing
         instance = self.get_resource_context().instance
         return sorted(instance.get_materialized_partitions(asset_key) if instance else ())
 
     def stored_partitions(self, asset_key: dg.AssetKey, keys: Sequence[str]) -> Collection[str]:
         """Those of the keys that can be loaded, whatever Dagster knows of them."""
-        store = self._store(asset_key)
-        stored: Collection[str] = store.stored_among(self._session(), keys)
-        return stored
+        return self._store(asset_key).stored_among(self._session(), keys)
 
     def _store_partitions(self, context: dg.OutputContext, obj: Any) -> dict[str, Any]:
         keys = [str(key) for key in context.asset_partition_keys]
         store = self._store(context.asset_key)
         name = context.asset_key.to_user_string()
         if isinstance(obj, Mapping):
-            frames = _by_partition(name, obj, keys)
-            frame, places = frames[keys[0]], store.write(frames)
+            stored = store.write(_by_partition(name, obj, keys))
         else:
             frame = all_storable({None: obj}, name)[None]
             if len(keys) == 1:
-                places = store.write({keys[0]: frame})
+                stored = store.write({keys[0]: frame})
             else:
-                places = store.write_split(frame, _key_sql(context, frame, keys), keys)
-        schema = {"dagster/column_schema": _schema(frame)}
+                stored = store.write_split(frame, _key_sql(context, frame, keys), keys)
         if len(keys) == 1:
-            return {"path": places[keys[0]], **schema}
-        add_partition_metadata(context, {key: {"path": place} for key, place in places.items()})
-        return schema
+            return {"path": stored.place, **_schema(stored)}
+        add_partition_metadata(context, {key: {"path": stored.places[key]} for key in keys})
+        return _schema(stored)
 
-    def _store(self, asset_key: dg.AssetKey) -> Any:
-        # Here, so that declaring resources needs no Spark.
-        from dq_dagster.storage.store import store_at
-
+    def _store(self, asset_key: dg.AssetKey) -> Store:
         name, target = asset_key.to_user_string(), self._target(asset_key)
         return store_at(target, name, self.format, self.keep_replaced_hours * 3600)
 
@@ -189,7 +182,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
         return f"{absolute(self.path).rstrip('/')}/{asset_folder(key.path)}"
 
 
-def _told(context: dg.InputContext, keys: Sequence[str] | None = None) -> UnreadableData | None:
+def _absence(context: dg.InputContext, keys: Sequence[str] | None = None) -> UnreadableData | None:
     """Why an asset, or some of its partitions, is not stored; None if it was never built."""
     # Without an instance, as in tests of the IO manager alone, nobody knows.
     with suppress(dg.DagsterInvariantViolationError):
@@ -222,14 +215,13 @@ def _wants_pandas(context: dg.InputContext) -> bool:
     return getattr(kind, "__module__", "").startswith("pandas")
 
 
-def _schema(frame: Any) -> dg.TableSchema:
-    return dg.TableSchema(
-        [
-            dg.TableColumn(
-                name=field.name,
-                type=field.dataType.simpleString(),
-                constraints=dg.TableColumnConstraints(nullable=field.nullable),
-            )
-            for field in frame.schema.fields
-        ]
-    )
+def _schema(stored: Stored) -> dict[str, Any]:
+    columns = [
+        dg.TableColumn(
+            name=field.name,
+            type=field.dataType.simpleString(),
+            constraints=dg.TableColumnConstraints(nullable=field.nullable),
+        )
+        for field in stored.schema.fields
+    ]
+    return {"dagster/column_schema": dg.TableSchema(columns)}

@@ -7,11 +7,15 @@ predicate; counting rows and splitting rows use the same one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Literal
+from decimal import Decimal
+from enum import Enum
+from typing import ClassVar, Literal
 
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.meanings.meaning import Meaning
+from dq_dagster.sql.expressions import columns_used
 from dq_dagster.sql.functions import reads_the_clock
 
 # What follows a column's name in a key begins like this.
@@ -31,14 +35,40 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
+class PassKind(Enum):
+    """The ways in which Spark answers metrics, in the order in which passes are made."""
+
+    AGGREGATE = "one aggregation over the rows"
+    LOOKUPS = "one join with reference values, then one aggregation"
+    COUNT_VALUES = "one count of values, and of their counts"
+    MEDIANS = "two aggregations: a bracket around each median, then its middle"
+    FILES = "one listing of the files with their sizes"
+    QUERIES = "queries of users, one job each"
+    OTHER_ASSETS = "passes over the data of other assets"
+    PYTHON = "functions of Python, one call each"
+
+
 @dataclass(frozen=True, slots=True)
 class Condition(ABC):
     """A statement that is true or false for each row."""
+
+    # The pass that counts the rows for which it is true.
+    kind: ClassVar[PassKind] = PassKind.AGGREGATE
 
     @property
     @abstractmethod
     def key(self) -> str:
         """A stable text that tells this condition from all others."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The columns it speaks of."""
+
+    @property
+    def unit(self) -> Hashable:
+        """What is looked up only once for all conditions that share it."""
+        return self
 
     @property
     def from_user(self) -> bool:
@@ -57,6 +87,10 @@ class ValueCondition(Condition):
 
     column: str
     blank_is_empty: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
 
     def _key(self, name: str, *details: object) -> str:
         column = in_key(self.column, alone=not details)
@@ -180,6 +214,21 @@ class ValueSql(ValueCondition):
 
 
 @dataclass(frozen=True, slots=True)
+class InLastWhile(ValueCondition):
+    """The column's time lies after now less ``seconds``, and not after now."""
+
+    seconds: Decimal
+
+    @property
+    def key(self) -> str:
+        return self._key("in_last_seconds", self.seconds)
+
+    @property
+    def lasting(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
 class RowBreaks(Condition):
     """A row predicate in SQL does not hold; ``null_breaks`` says what an unknown answer means."""
 
@@ -191,9 +240,26 @@ class RowBreaks(Condition):
         return f"breaks:{self.sql}" + ("" if self.null_breaks else " (null passes)")
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        return columns_used(self.sql)
+
+    @property
     def from_user(self) -> bool:
         return True
 
     @property
     def lasting(self) -> bool:
         return not reads_the_clock(self.sql)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What makes a row bad in the eyes of a rule: a condition, among the rows that pass ``where``.
+
+    ``severity`` says whether it is beyond a hard or only a soft bound. Counting such rows and
+    keeping them apart use the one SQL text that a fault has.
+    """
+
+    condition: Condition
+    where: str | None = None
+    severity: Literal["error", "warning"] = "error"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from dq_dagster.metrics.conditions import in_key, quoted
+from dq_dagster.metrics.conditions import PassKind, in_key, quoted
 from dq_dagster.metrics.constant import Constant, Scalar
 from dq_dagster.metrics.metric import Burden, Metric, RowMetric
 from dq_dagster.metrics.states import Opaque
@@ -86,6 +86,18 @@ class FrequencyMetric(Metric):
     grouping: Grouping
 
     @property
+    def kind(self) -> PassKind:
+        return PassKind.COUNT_VALUES
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter(*self.grouping.columns)
+
+    @property
+    def unit(self) -> Grouping:
+        return self.grouping
+
+    @property
     def members(self) -> Members | None:
         """The set whose members have to be counted apart, if there is one."""
         return None
@@ -142,6 +154,11 @@ class TopLevels(FrequencyMetric):
         return self.against
 
     @property
+    def burdens(self) -> frozenset[Burden]:
+        # Comparing with a set makes Spark sort all values it counts.
+        return frozenset({Burden("sorted values")})
+
+    @property
     def name(self) -> str:
         return f"top_{self.places}:{self.grouping.key}"
 
@@ -174,7 +191,7 @@ class Estimate(RowMetric):
 
     @property
     def burdens(self) -> frozenset[Burden]:
-        return frozenset({Burden("sketch", sociable=True)})
+        return frozenset({Burden("sketch", may_share=True)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +201,8 @@ class DistinctEstimate(Estimate):
     grouping: Grouping
 
     @property
-    def subject(self) -> str:
-        return self.grouping.columns[0]
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter(*self.grouping.columns)
 
     @property
     def name(self) -> str:
@@ -203,8 +220,8 @@ class MedianEstimate(Estimate):
     column: str
 
     @property
-    def subject(self) -> str:
-        return self.column
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter(self.column)
 
     @property
     def name(self) -> str:
@@ -224,8 +241,8 @@ class TopEstimate(Estimate):
     against: Members
 
     @property
-    def subject(self) -> str:
-        return self.grouping.columns[0]
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter(*self.grouping.columns)
 
     @property
     def name(self) -> str:

@@ -8,26 +8,46 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from dq_dagster.errors import Unmeasurable
-from dq_dagster.metrics.conditions import Condition, ValueCondition, in_key
+from dq_dagster.metrics.conditions import Condition, Fault, PassKind, in_key
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total, as_double
+from dq_dagster.sql.expressions import columns_used
 from dq_dagster.sql.functions import reads_the_clock
 
 
 @dataclass(frozen=True, slots=True)
-class Metric(ABC):
-    """A named measure of the rows that pass ``where``."""
+class Burden:
+    """Something in a metric that slows down all that Spark computes in the same pass.
 
-    # Whether the states of parts make that of the whole.
-    mergeable: ClassVar[bool] = False
+    Those that ``may_share`` a pass may do so with each other; any other only with its like.
+    """
+
+    what: str
+    may_share: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Metric(ABC):
+    """A named measure of the rows that pass ``where``.
+
+    A metric says by itself what measuring it takes, so that plans and passes know no single one.
+    """
 
     _: KW_ONLY
     where: str | None = None
+
+    # Whether the states of two sets of rows can be merged into the state of both together.
+    mergeable: ClassVar[bool] = False
+    # The kind of state that can be kept and merged with later ones; None: not kept.
+    kept_as: ClassVar[type[State] | None] = None
+    # Whether the state is a value of some row: of a column of texts it is not kept, then.
+    shows_a_value: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -39,42 +59,25 @@ class Metric(ABC):
         """The stable text under which values of this metric are recorded."""
         return named_key(self.name, self.where)
 
-    def value(self, state: Any) -> Any:
-        """The value that Spark's answer stands for; None if there was nothing to measure."""
-        return state
-
-
-def named_key(name: str, where: str | None) -> str:
-    """The key of what has that name, of the rows that pass the filter."""
-    return name if where is None else f"{name} where {where}"
-
-
-@dataclass(frozen=True, slots=True)
-class Burden:
-    """Something in a metric that slows down all that Spark computes in the same pass.
-
-    ``sociable`` ones may share a pass with each other; any other only with its like.
-    """
-
-    what: str
-    sociable: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RowMetric(Metric):
-    """A metric that Spark answers from a state of the rows."""
-
-    # How many aggregation buffers the state takes in a Spark plan, at most. Plans are cut by it.
-    slots: ClassVar[int] = 1
-    # Whether the states of two sets of rows can be merged into the state of both together.
-    mergeable: ClassVar[bool] = True
-    # The kind of state that can be kept and merged with later ones; None: not kept.
-    kept_as: ClassVar[type[State] | None] = None
+    @property
+    def kind(self) -> PassKind | None:
+        """The pass that measures it; None if no pass has to: the schema or the record knows it."""
+        return None
 
     @property
-    def subject(self) -> str:
-        """The column it looks at; empty if it looks at whole rows."""
-        return ""
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns it depends on, the measured one first; None if it may be any of them."""
+        return None
+
+    @property
+    def unit(self) -> Hashable:
+        """What is counted or joined only once for all metrics of a pass that share it."""
+        return self
+
+    @property
+    def buffers(self) -> float:
+        """How many aggregation buffers it takes in a Spark plan, at most. Plans are cut by it."""
+        return 1
 
     @property
     def burdens(self) -> frozenset[Burden]:
@@ -85,6 +88,35 @@ class RowMetric(Metric):
     def lasting(self) -> bool:
         """Whether its state depends on nothing but the rows: neither on time nor on other data."""
         return not reads_the_clock(self.where)
+
+    def value(self, state: Any) -> Any:
+        """The value that Spark's answer stands for; None if there was nothing to measure."""
+        return state
+
+    def _with_filter(self, *columns: str) -> tuple[str, ...]:
+        """These columns, and those that the row filter names."""
+        return columns if self.where is None else (*columns, *columns_used(self.where))
+
+
+def named_key(name: str, where: str | None) -> str:
+    """The key of what has that name, of the rows that pass the filter."""
+    return name if where is None else f"{name} where {where}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowMetric(Metric):
+    """A metric that Spark answers from a state of the rows."""
+
+    slots: ClassVar[int] = 1
+    mergeable: ClassVar[bool] = True
+
+    @property
+    def kind(self) -> PassKind:
+        return PassKind.AGGREGATE
+
+    @property
+    def buffers(self) -> float:
+        return self.slots
 
     @abstractmethod
     def value(self, state: Any) -> Any: ...
@@ -100,6 +132,10 @@ class RecordCount(RowMetric):
     def name(self) -> str:
         return "record_count"
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter()
+
     def value(self, state: Tally) -> int:
         return state.count
 
@@ -111,13 +147,31 @@ class ConditionCount(RowMetric):
     condition: Condition
     kept_as: ClassVar[type[State] | None] = Tally
 
-    @property
-    def subject(self) -> str:
-        return self.condition.column if isinstance(self.condition, ValueCondition) else ""
+    @classmethod
+    def of(cls, fault: Fault) -> ConditionCount:
+        """The number of rows that have the fault."""
+        return cls(fault.condition, where=fault.where)
 
     @property
     def name(self) -> str:
         return f"count_{self.condition.key}"
+
+    @property
+    def kind(self) -> PassKind:
+        return self.condition.kind
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return self._with_filter(*self.condition.columns)
+
+    @property
+    def unit(self) -> Hashable:
+        return self.condition.unit
+
+    @property
+    def buffers(self) -> float:
+        # Counts of built-in conditions travel in pairs.
+        return 0.5 if self.where is None else 1
 
     @property
     def lasting(self) -> bool:
@@ -136,8 +190,8 @@ class ColumnMetric(RowMetric):
     measure: ClassVar[str]
 
     @property
-    def subject(self) -> str:
-        return self.column
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter(self.column)
 
     @property
     def name(self) -> str:
@@ -152,6 +206,7 @@ class ColumnMin(ColumnMetric):
 
     measure = "column_min"
     kept_as = Extreme
+    shows_a_value = True
 
     def value(self, state: Extreme) -> Any:
         return state.value
@@ -163,9 +218,17 @@ class ColumnMax(ColumnMetric):
 
     measure = "column_max"
     kept_as = Extreme
+    shows_a_value = True
 
     def value(self, state: Extreme) -> Any:
         return state.value
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNewest(ColumnMax):
+    """The latest time in a column of dates or timestamps."""
+
+    measure = "column_newest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +298,7 @@ class ColumnStddev(ColumnMetric):
 
 @dataclass(frozen=True, slots=True)
 class ColumnCount(Metric):
-    """The number of columns, which the schema tells without a look at the rows."""
+    """The number of columns, which the schema tells without reading a row."""
 
     @property
     def name(self) -> str:
@@ -260,6 +323,14 @@ class ColumnMedian(Metric):
     @property
     def name(self) -> str:
         return f"column_median:{self.column}"
+
+    @property
+    def kind(self) -> PassKind:
+        return PassKind.MEDIANS
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter(self.column)
 
 
 def midpoint(low: int | Decimal | float, high: int | Decimal | float) -> int | Decimal | float:

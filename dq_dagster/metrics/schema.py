@@ -34,7 +34,7 @@ class Shape:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the type can be told in a few words: nothing inside has a name or a demand."""
+        """Whether a few words say the type: nothing inside has a name or a demand."""
         if self.kind == STRUCT:
             return False
         return all(part.shape.is_whole and not part.demands for part in self.parts)
@@ -87,7 +87,7 @@ def column_meanings(fields: tuple[Field, ...]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ActualSchema(Metric):
-    """The columns with their types, which are known without a look at the rows."""
+    """The columns with their types, which are known without reading a row."""
 
     @property
     def name(self) -> str:
@@ -102,8 +102,8 @@ class LongestText(RowMetric):
     kept_as: ClassVar[type[State] | None] = Extreme
 
     @property
-    def subject(self) -> str:
-        return self.path[0]
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter(self.path[0])
 
     @property
     def name(self) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from dq_dagster.errors import Misfit
-from dq_dagster.metrics.conditions import Condition
+from dq_dagster.metrics.conditions import Condition, PassKind
 from dq_dagster.metrics.metric import Metric
 
 
@@ -87,10 +87,19 @@ class ReferenceMembership(Condition):
 
     lookup: Lookup
     member: bool
+    kind: ClassVar[PassKind] = PassKind.LOOKUPS
 
     @property
     def key(self) -> str:
         return f"{'in' if self.member else 'not_in'}_reference:{self.lookup.key}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.lookup.columns
+
+    @property
+    def unit(self) -> Lookup:
+        return self.lookup
 
     @property
     def lasting(self) -> bool:
@@ -118,12 +127,20 @@ class QueryMetric(EntryMetric):
 
     query: str
 
+    @property
+    def kind(self) -> PassKind:
+        return PassKind.QUERIES
+
 
 @dataclass(frozen=True, slots=True)
 class PythonMetric(EntryMetric):
     """What a function returns when it is called with the data."""
 
     function: Callable[..., Any]
+
+    @property
+    def kind(self) -> PassKind:
+        return PassKind.PYTHON
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +168,7 @@ class RecordedMetric(Metric):
 
 
 @dataclass(frozen=True, slots=True)
-class MetricElsewhere(Metric):
+class OtherAssetMetric(Metric):
     """A metric of another asset, measured on that asset's data."""
 
     metric: Metric
@@ -160,6 +177,10 @@ class MetricElsewhere(Metric):
     @property
     def name(self) -> str:
         return f"{self.metric.key} of {self.dataset.label}"
+
+    @property
+    def kind(self) -> PassKind:
+        return PassKind.OTHER_ASSETS
 
 
 def entry_of(found: Any, metric: EntryMetric) -> Any:
@@ -187,7 +208,7 @@ def scalar(value: Any, label: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """What a function is told beside the data."""
+    """What a function gets beside the data."""
 
     caller: str
     """The name of the rule or metric that the function is called for."""
@@ -212,9 +233,22 @@ class PythonCall(Metric):
     def name(self) -> str:
         return f"python:{self.caller}"
 
+    @property
+    def kind(self) -> PassKind:
+        return PassKind.PYTHON
+
 
 @dataclass(frozen=True, slots=True)
-class FileBytes(Metric):
+class FileMetric(Metric):
+    """A metric of the files that the rows are read from."""
+
+    @property
+    def kind(self) -> PassKind:
+        return PassKind.FILES
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes(FileMetric):
     """The bytes that the files take, all together."""
 
     @property
@@ -223,7 +257,7 @@ class FileBytes(Metric):
 
 
 @dataclass(frozen=True, slots=True)
-class FileCount(Metric):
+class FileCount(FileMetric):
     """The number of files."""
 
     @property

@@ -26,8 +26,8 @@ class SqlAggregate(RowMetric):
         return f"sql:{self.sql}"
 
     @property
-    def subject(self) -> str:
-        return next(iter(aggregate_columns_used(self.sql)), "")
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter(*aggregate_columns_used(self.sql))
 
     @property
     def burdens(self) -> frozenset[Burden]:
@@ -37,7 +37,7 @@ class SqlAggregate(RowMetric):
         return frozenset(
             [
                 *(Burden(f"DISTINCT {values}") for values in distinct if values),
-                *(Burden(text, sociable=True) for text in bulky),
+                *(Burden(text, may_share=True) for text in bulky),
             ]
         )
 

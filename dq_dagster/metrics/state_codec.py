@@ -29,7 +29,7 @@ _ALL_ODD = Odd.PLUS_INFINITY | Odd.MINUS_INFINITY | Odd.NAN
 
 
 class _Unfit(ValueError):
-    """What can not, or must not, be written down."""
+    """What cannot, or must not, be written down."""
 
 
 def encode(state: object) -> Json | None:

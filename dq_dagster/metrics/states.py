@@ -2,7 +2,7 @@
 
 ``a.merge(b)`` is the state of the rows of ``a`` and ``b`` together. Merging is exact: it gives the
 same state in any order and for any grouping, so that states of today and of last year add up to
-what one look at all rows gives. Doubles are fractions of powers of two, and are added as such;
+what one pass over all rows gives. Doubles are fractions of powers of two, and are added as such;
 what is rounded is rounded once, when a value is read.
 """
 
@@ -69,7 +69,7 @@ class Extreme(State):
 
 
 class Odd(IntFlag):
-    """Values that a sum of floating-point numbers can not go on from."""
+    """Values that a sum of floating-point numbers cannot go on from."""
 
     NONE = 0
     PLUS_INFINITY = 1
@@ -190,7 +190,7 @@ class Opaque(State):
     value: Any
 
     def merge(self, other: Self) -> NoReturn:
-        raise TypeError("An answer in SQL can not be merged: measure it on all rows together.")
+        raise TypeError("An answer in SQL cannot be merged: measure it on all rows together.")
 
 
 def as_double(exact: float | Fraction) -> float | None:

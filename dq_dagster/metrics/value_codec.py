@@ -27,7 +27,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class NoValue(Enum):
-    """Why a metric that was looked at has no value on record."""
+    """Why a metric that was measured has no value on record."""
 
     # It could not be measured, or its value is not to be compared with: no point of the past.
     ABSENT = "!"

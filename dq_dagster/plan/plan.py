@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import chain
 from typing import Any, TypeVar
 
 from dq_dagster.judging.wording import plural
-from dq_dagster.metrics.frequency import FrequencyMetric, Grouping
+from dq_dagster.metrics.conditions import PassKind
 from dq_dagster.metrics.measured import UNDIVIDED, Cut, finest
-from dq_dagster.metrics.metric import (
-    Burden,
-    ColumnMedian,
-    ConditionCount,
-    Metric,
-    RecordCount,
-    RowMetric,
-)
-from dq_dagster.metrics.sources import (
-    FileBytes,
-    FileCount,
-    Lookup,
-    MetricElsewhere,
-    PythonCall,
-    PythonMetric,
-    QueryMetric,
-    ReferenceMembership,
-)
+from dq_dagster.metrics.metric import Burden, Metric, RecordCount
 from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, as_rule_set
@@ -40,32 +22,12 @@ Wanted = dict[Metric, tuple[Cut, ...]]
 # pass costs. Those further passes are small, since small ones are compiled best.
 _ONE_PASS = 260
 _SMALL_PASS = 60
-# Each grouping multiplies the rows that are shuffled; past this a pass of its own is cheaper.
-_MOST_GROUPINGS = 8
-_MOST_MEDIANS = 20
-# Each reference is one more join of the rows.
-_MOST_LOOKUPS = 8
-
-
-class Kind(Enum):
-    """The kinds of passes."""
-
-    AGGREGATE = "one aggregation over the rows"
-    COUNT_VALUES = "one count of values, and of their counts"
-    LOOKUPS = "one join with reference values, then one aggregation"
-    QUERIES = "queries of users, one job each"
-    FILES = "one look at the sizes of the files"
-    ELSEWHERE = "passes over the data of other assets"
-    PYTHON = "functions of Python, one call each"
-    MEDIANS = "two aggregations: a bracket around each median, then its middle"
-
-
-# What looks at the data as a whole, by jobs of its own.
-_ONE_BY_ONE: dict[Kind, tuple[type[Metric], ...]] = {
-    Kind.FILES: (FileBytes, FileCount),
-    Kind.QUERIES: (QueryMetric,),
-    Kind.ELSEWHERE: (MetricElsewhere,),
-    Kind.PYTHON: (PythonCall, PythonMetric),
+_MOST_UNITS = {
+    # Each grouping multiplies the rows that are shuffled; past this a pass of its own is cheaper.
+    PassKind.COUNT_VALUES: 8,
+    # Each reference is one more join of the rows.
+    PassKind.LOOKUPS: 8,
+    PassKind.MEDIANS: 20,
 }
 
 
@@ -73,7 +35,7 @@ _ONE_BY_ONE: dict[Kind, tuple[type[Metric], ...]] = {
 class Pass:
     """Metrics that are answered together, for the parts of each cut."""
 
-    kind: Kind
+    kind: PassKind
     metrics: tuple[Metric, ...]
     cuts: tuple[Cut, ...] = (UNDIVIDED,)
 
@@ -159,52 +121,10 @@ def by_partition(wanted: Wanted) -> Wanted:
     """With the rows of each partition, so that all states that merge are measured by partition.
 
     That tells which partitions there are, and a sum of the whole is then that of its partitions,
-    whether they were all looked at now or not.
+    whether they were all read now or not.
     """
     rows = dict.fromkeys([*wanted.get(RecordCount(), ()), Cut(partitioned=True)])
     return {**wanted, RecordCount(): tuple(rows)}
-
-
-def passes_for(wanted: Wanted) -> tuple[Pass, ...]:
-    """The fewest passes that stay fast; metrics that need none are left out."""
-    lookups = {m: cuts for m, cuts in wanted.items() if lookup_of(m) is not None}
-    rows = {m: c for m, c in wanted.items() if isinstance(m, RowMetric) and m not in lookups}
-    passes = [
-        *_aggregations(rows),
-        *_lookups(lookups),
-        *_value_counts({m: c for m, c in wanted.items() if isinstance(m, FrequencyMetric)}),
-        *_medians({m: c for m, c in wanted.items() if isinstance(m, ColumnMedian)}),
-        *(
-            step
-            for kind, types in _ONE_BY_ONE.items()
-            for step in _together(kind, {m: c for m, c in wanted.items() if isinstance(m, types)})
-        ),
-    ]
-    return tuple(passes)
-
-
-def _together(kind: Kind, wanted: Wanted) -> list[Pass]:
-    """Metrics that see the data as a whole, or partition by partition."""
-    undivided = {m: tuple(c for c in cuts if c.dimension is None) for m, cuts in wanted.items()}
-    return [Pass(kind, tuple(metrics), cuts) for cuts, metrics in _alike(undivided).items()]
-
-
-def _apart(metrics: Sequence[RowMetric]) -> list[list[RowMetric]]:
-    """Metrics that slow down their neighbours away from the others, each with its like."""
-    light = [metric for metric in metrics if not metric.burdens]
-    heavy: list[tuple[frozenset[Burden], list[RowMetric]]] = []
-    # The most burdened first: their parts then find their place beside them.
-    for metric in sorted(metrics, key=lambda metric: -len(metric.burdens)):
-        if metric.burdens:
-            home = next((some for kept, some in heavy if _fit(metric.burdens, kept)), None)
-            if home is None:
-                heavy.append((metric.burdens, home := []))
-            home.append(metric)
-    return [some for some in (light, *(some for _, some in heavy)) if some]
-
-
-def _fit(some: frozenset[Burden], others: frozenset[Burden]) -> bool:
-    return some <= others or all(burden.sociable for burden in some | others)
 
 
 def wanted_by(request: CheckRequest) -> Wanted:
@@ -217,87 +137,112 @@ def wanted_by(request: CheckRequest) -> Wanted:
     return {metric: tuple(cuts) for metric, cuts in wanted.items()}
 
 
-def _aggregations(wanted: Mapping[RowMetric, tuple[Cut, ...]]) -> list[Pass]:
+def passes_for(wanted: Wanted) -> tuple[Pass, ...]:
+    """The fewest passes that stay fast; metrics that need none are left out."""
+    by_kind: dict[PassKind | None, Wanted] = {}
+    for metric, cuts in wanted.items():
+        by_kind.setdefault(metric.kind, {})[metric] = cuts
+    return tuple(
+        step
+        for kind in PassKind
+        if kind in by_kind
+        for step in _PLANNERS.get(kind, _together)(kind, by_kind[kind])
+    )
+
+
+def _together(kind: PassKind, wanted: Wanted) -> list[Pass]:
+    """Metrics that see the data as a whole, or partition by partition, by jobs of their own."""
+    undivided = {m: tuple(c for c in cuts if c.dimension is None) for m, cuts in wanted.items()}
+    return [Pass(kind, tuple(metrics), cuts) for cuts, metrics in _alike(undivided).items()]
+
+
+def _aggregations(kind: PassKind, wanted: Wanted) -> list[Pass]:
     """States merge, so the finest cuts are measured and the others put together from them."""
     # If the rows are divided by partition for some metric, one pass serves the others as well.
     partitioned = any(cut.partitioned for cuts in wanted.values() for cut in cuts)
-    by_cuts: dict[tuple[Cut, ...], list[RowMetric]] = {}
+    by_cuts: dict[tuple[Cut, ...], list[Metric]] = {}
     for metric, cuts in wanted.items():
         measured = finest([*cuts, Cut(partitioned)]) if metric.mergeable else cuts
         by_cuts.setdefault(measured, []).append(metric)
     return [
-        step
+        Pass(kind, tuple(step), cuts)
         for cuts, metrics in by_cuts.items()
         for some in _apart(metrics)
-        for step in _split(some, cuts)
+        for step in _split(some)
     ]
 
 
-def _split(metrics: Sequence[RowMetric], cuts: tuple[Cut, ...]) -> list[Pass]:
-    if sum(map(_buffers, metrics)) <= _ONE_PASS:
-        return [Pass(Kind.AGGREGATE, tuple(metrics), cuts)]
+def _apart(metrics: Sequence[Metric]) -> list[list[Metric]]:
+    """Metrics that slow down their neighbours away from the others, each with its like."""
+    burdens = {metric: metric.burdens for metric in metrics}
+    light = [metric for metric in metrics if not burdens[metric]]
+    heavy: list[tuple[frozenset[Burden], list[Metric]]] = []
+    # The most burdened first: their parts then find their place beside them.
+    for metric in sorted(metrics, key=lambda metric: -len(burdens[metric])):
+        if burdens[metric]:
+            place = next((some for kept, some in heavy if _fit(burdens[metric], kept)), None)
+            if place is None:
+                heavy.append((burdens[metric], place := []))
+            place.append(metric)
+    return [some for some in (light, *(some for _, some in heavy)) if some]
+
+
+def _fit(some: frozenset[Burden], others: frozenset[Burden]) -> bool:
+    return some <= others or all(burden.may_share for burden in some | others)
+
+
+def _split(metrics: Sequence[Metric]) -> list[Sequence[Metric]]:
+    buffers = {metric: metric.buffers for metric in metrics}
+    if sum(buffers.values()) <= _ONE_PASS:
+        return [metrics]
     # Metrics of one column stay together: passes then read different columns, and all of them
     # together little more than a single one would.
-    passes: list[list[RowMetric]] = [[]]
+    passes: list[list[Metric]] = [[]]
     room = float(_SMALL_PASS)
-    for metric in sorted(metrics, key=lambda metric: metric.subject):
-        if passes[-1] and room < _buffers(metric):
+    for metric in sorted(metrics, key=lambda metric: (metric.columns or ("",))[:1]):
+        if passes[-1] and room < buffers[metric]:
             passes.append([])
             room = _SMALL_PASS
         passes[-1].append(metric)
-        room -= _buffers(metric)
-    return [Pass(Kind.AGGREGATE, tuple(step), cuts) for step in passes]
+        room -= buffers[metric]
+    return list(passes)
 
 
-def _value_counts(wanted: Mapping[FrequencyMetric, tuple[Cut, ...]]) -> list[Pass]:
-    """Frequencies do not merge: every cut is measured."""
-    by_grouping: dict[Grouping, list[FrequencyMetric]] = {}
-    cuts: dict[Grouping, dict[Cut, None]] = {}
+def _by_unit(kind: PassKind, wanted: Wanted) -> list[Pass]:
+    """Metrics that share what is counted or joined; where states do not merge, every cut is."""
+    units: dict[Hashable, list[Metric]] = {}
+    cuts: dict[Hashable, tuple[Cut, ...]] = {}
     for metric, its_cuts in wanted.items():
-        by_grouping.setdefault(metric.grouping, []).append(metric)
-        cuts.setdefault(metric.grouping, {}).update(dict.fromkeys(its_cuts))
-    # Comparing with a set makes Spark sort all values it counts: those of large columns, where
-    # it is only asked how many are unique, are counted apart as long as the rows are undivided.
+        unit = metric.unit
+        units.setdefault(unit, []).append(metric)
+        all_cuts = (*cuts.get(unit, ()), *its_cuts)
+        cuts[unit] = finest(all_cuts) if metric.mergeable else tuple(dict.fromkeys(all_cuts))
+    # What slows others down is counted apart as long as the rows are undivided.
     apart = {
-        grouping
-        for grouping, metrics in by_grouping.items()
-        if any(metric.members for metric in metrics) and list(cuts[grouping]) == [UNDIVIDED]
+        unit
+        for unit, metrics in units.items()
+        if cuts[unit] == (UNDIVIDED,) and any(metric.burdens for metric in metrics)
     }
     return [
-        Pass(Kind.COUNT_VALUES, tuple(chain.from_iterable(by_grouping[g] for g in batch)), same)
+        Pass(kind, tuple(chain.from_iterable(units[unit] for unit in batch)), same)
         for some in (cuts.keys() - apart, apart)
-        for same, groupings in _alike({g: tuple(c) for g, c in cuts.items() if g in some}).items()
-        for batch in _batches(groupings, max(1, _MOST_GROUPINGS // len(same)))
+        for same, alike in _alike({u: c for u, c in cuts.items() if u in some}).items()
+        for batch in _batches(alike, _most_units(kind, same))
     ]
 
 
-def lookup_of(metric: Metric) -> Lookup | None:
-    """What a metric looks up in another dataset, if that is what it does."""
-    condition = metric.condition if isinstance(metric, ConditionCount) else None
-    return condition.lookup if isinstance(condition, ReferenceMembership) else None
+def _most_units(kind: PassKind, cuts: Sequence[Cut]) -> int:
+    most = _MOST_UNITS[kind]
+    # Every cut is one more set to group by.
+    return max(1, most // len(cuts)) if kind is PassKind.COUNT_VALUES else most
 
 
-def _lookups(wanted: Wanted) -> list[Pass]:
-    by_lookup: dict[Lookup, list[Metric]] = {}
-    cuts: dict[Lookup, tuple[Cut, ...]] = {}
-    for metric, its_cuts in wanted.items():
-        lookup = lookup_of(metric)
-        if lookup is not None:
-            by_lookup.setdefault(lookup, []).append(metric)
-            cuts[lookup] = finest([*cuts.get(lookup, ()), *its_cuts])
-    return [
-        Pass(Kind.LOOKUPS, tuple(chain.from_iterable(by_lookup[one] for one in batch)), same)
-        for same, lookups in _alike(cuts).items()
-        for batch in _batches(lookups, _MOST_LOOKUPS)
-    ]
-
-
-def _medians(wanted: Mapping[ColumnMedian, tuple[Cut, ...]]) -> list[Pass]:
-    return [
-        Pass(Kind.MEDIANS, tuple(batch), cuts)
-        for cuts, metrics in _alike(wanted).items()
-        for batch in _batches(metrics, _MOST_MEDIANS)
-    ]
+_PLANNERS: Mapping[PassKind, Callable[[PassKind, Wanted], list[Pass]]] = {
+    PassKind.AGGREGATE: _aggregations,
+    PassKind.LOOKUPS: _by_unit,
+    PassKind.COUNT_VALUES: _by_unit,
+    PassKind.MEDIANS: _by_unit,
+}
 
 
 def _alike(cuts: Mapping[_Item, tuple[Cut, ...]]) -> dict[tuple[Cut, ...], list[_Item]]:
@@ -311,9 +256,3 @@ def _alike(cuts: Mapping[_Item, tuple[Cut, ...]]) -> dict[tuple[Cut, ...], list[
 
 def _batches(items: Sequence[_Item], size: int) -> list[Sequence[_Item]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
-
-
-def _buffers(metric: RowMetric) -> float:
-    # Counts of built-in conditions travel in pairs.
-    paired = isinstance(metric, ConditionCount) and metric.where is None
-    return 0.5 if paired else metric.slots

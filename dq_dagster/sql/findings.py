@@ -70,7 +70,7 @@ class AggregateCall:
 
 
 def _both(where: str | None, condition: str | None) -> str | None:
-    """Rows that do not pass the first are not even asked the second."""
+    """Rows that do not pass the first do not even come to the second."""
     if where is None or condition is None:
         only = where if condition is None else condition
         return None if only is None else f"({only})"
@@ -87,7 +87,7 @@ MAX_HEIGHT = 200
 MAX_DIGITS = 4
 #: Each aggregate takes memory for every row that is read, and a place in the message.
 MAX_AGGREGATES = 50
-#: A text with more faults than this is not a rule with slips; the rest would add nothing.
+#: A text with more faults than this is not a rule with a few mistakes; the rest would add nothing.
 MAX_REFUSALS = 10
 
 

@@ -68,7 +68,7 @@ class Operands:
         before = self._cursor.peek(-1)
         is_operator = token.key in BINARY
         if before.key == "case" or (before.key == "not" and is_operator):
-            # NOT = 1: not a slip in an operator, but a column of that name.
+            # NOT = 1: not a mistake in an operator, but a column of that name.
             raise Refused(Refusal.misplaced_keyword(before.text))
         self._cursor.fail("a value")
 

@@ -19,7 +19,7 @@ from dq_dagster.storage.split import partition_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Those whose files may lie anywhere, and whose schema may be told to Spark.
+# Those whose files may lie anywhere, and whose schema Spark takes from outside.
 FILE_FORMATS = frozenset({"parquet", "orc", "avro", "json", "csv", "text", "xml"})
 # Where Spark looks for its own names of the types.
 _SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
@@ -62,8 +62,8 @@ def load_divided(
 ) -> Divided:
     """All partitions as one frame with all their columns, and with the partition of each row.
 
-    Spark is told the schema that each was written with, so it opens no file to find out, and a
-    column that only some of them have is there, with NULL elsewhere. Partitions of the same
+    Spark gets the schema that each was written with, so it opens no file to find out, and a
+    column that only some of them have is there, with NULL in the others. Partitions of the same
     schema are read together.
     """
     if kind not in FILE_FORMATS:

@@ -151,7 +151,7 @@ _SETTLED = 600.0
 
 @dataclass(frozen=True, slots=True)
 class StoredPartition:
-    """One partition as it was when asked: where its files lie, and its schema as JSON.
+    """One partition as it is now: where its files lie, and its schema as JSON.
 
     Data that is not partitioned has no key. ``files`` is how many were written, where
     that is known.
@@ -280,7 +280,7 @@ class PartitionFolders:
     def _remove_abandoned(self) -> None:
         """What writers left that were killed: nobody holds the lock of their folders any more."""
         for folder in (self.root / _STAGING).glob("*"):
-            # What can not be removed must not fail a write that is complete.
+            # What cannot be removed must not fail a write that is complete.
             with suppress(OSError):
                 if is_older(folder, _SETTLED):
                     _remove_if_abandoned(folder)

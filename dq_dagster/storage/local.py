@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,14 +28,16 @@ from dq_dagster.storage.folders import (
     folder_name,
 )
 from dq_dagster.storage.split import OUTSIDE, outsiders, unused_column, with_folder_names
+from dq_dagster.storage.store import Attempt, Store, Stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import types as T
 
 
 @dataclass(frozen=True, slots=True)
-class LocalPartitions:
-    """Stores and loads one asset, by partition or as a whole."""
+class LocalStore(Store):
+    """An attempt is a folder that no reader sees, and that is renamed to become a partition."""
 
     asset: str
     root: Path
@@ -47,95 +50,109 @@ class LocalPartitions:
     def _folders(self) -> PartitionFolders:
         return PartitionFolders(self.root, self.keep)
 
+    @contextmanager
+    def attempt(self) -> Iterator[LocalAttempt]:
+        folders = self._folders
+        with folders.staging() as staging:
+            yield LocalAttempt(self.asset, self.kind, folders, staging)
+
     def existing(self) -> list[str]:
         return sorted(self._folders.stored())
 
     def stored_among(self, session: SparkSession, keys: Sequence[str]) -> Collection[str]:
-        """Those of the keys that can be read."""
         return self._folders.stored(keys).keys()
 
-    def write_whole(self, frame: DataFrame) -> str:
-        """All data of an asset without partitions; says where it is."""
-        with self._folders.staging() as staging:
-            frame.write.format(self.kind).save(str(staging / "all"))
-            fresh = self._fresh_at(None, staging / "all", frame)
-            [stored] = self._folders.publish([fresh])
-        return stored.place
-
-    def write(self, frames: Mapping[str, DataFrame]) -> dict[str, str]:
-        """Partitions with the same columns are written together; says where each of them is."""
-        groups: dict[str, dict[str, DataFrame]] = {}
-        for key, frame in frames.items():
-            groups.setdefault(schema_text(frame), {})[key] = frame
-        with self._folders.staging() as staging:
-            fresh: list[FreshPartition] = []
-            for number, group in enumerate(groups.values()):
-                fresh += self._write_group(group, staging / str(number))
-            return self._published(fresh)
-
-    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> dict[str, str]:
-        """All partitions by one write; nothing is published if a row belongs to none of them."""
-        if self.kind not in FILE_FORMATS:
-            raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
-        column = unused_column(frame, PARTITION_COLUMN)
-        named = with_folder_names(frame, key, partitions, column)
-        with self._folders.staging() as staging:
-            self._save(named, staging, column)
-            outside = staging / "all" / f"{column}={OUTSIDE}"
-            if outside.exists():
-                reader = frame.sparkSession.read.format(self.kind).schema(frame.schema)
-                found = outsiders(reader.load(str(outside)), key)
-                raise Unassignable.outside(self.asset, found.rows, partitions, found.examples)
-            return self._published(self._fresh(frame, staging, column, partitions))
-
-    def _published(self, fresh: Sequence[FreshPartition]) -> dict[str, str]:
-        return {str(stored.key): stored.place for stored in self._folders.publish(fresh)}
-
     def load_whole(self, session: SparkSession) -> DataFrame:
-        """All data of an asset without partitions."""
         stored = self._folders.whole()
         if stored is None:
             raise NothingStored.whole(self.asset, str(self.root))
         return load_whole(session, self.kind, stored)
 
     def load(self, session: SparkSession, keys: Sequence[str] | None) -> Divided:
-        """Those of the keys that exist, or all; no other partition's files are looked at."""
+        """Files of other partitions are not opened."""
         stored = self._folders.stored(keys)
         if not stored:
             raise NothingStored.of_partitions(self.asset, keys or [], str(self.root))
         return load_divided(session, self.kind, str(self.root), stored)
 
-    def _write_group(self, group: Mapping[str, DataFrame], staging: Path) -> list[FreshPartition]:
-        staging.mkdir()
-        [(key, frame), *more] = group.items()
-        if not more:
-            frame.write.format(self.kind).save(str(staging / "one"))
-            return [self._fresh_at(key, staging / "one", frame)]
+
+@dataclass(frozen=True, slots=True)
+class LocalAttempt(Attempt):
+    """Folders of one staging area, each of which is to become a partition."""
+
+    asset: str
+    kind: str
+    folders: PartitionFolders
+    staging: Path
+    _fresh: list[FreshPartition] = field(default_factory=list)
+    _schemas: list[T.StructType] = field(default_factory=list)
+
+    def write_whole(self, frame: DataFrame) -> None:
+        folder = self._next()
+        frame.write.format(self.kind).save(str(folder))
+        self._add(None, folder, frame)
+
+    def write(self, frames: Mapping[str, DataFrame]) -> None:
+        """Partitions with the same columns are written together."""
+        groups: dict[str, dict[str, DataFrame]] = {}
+        for key, frame in frames.items():
+            groups.setdefault(schema_text(frame), {})[key] = frame
+        for group in groups.values():
+            if len(group) > 1 and self.kind in FILE_FORMATS:
+                self._write_together(group)
+            else:
+                self._write_apart(group)
+
+    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> None:
+        """All partitions by one write."""
         if self.kind not in FILE_FORMATS:
-            single = [{key: frame} for key, frame in group.items()]
-            return [
-                self._write_group(one, staging / str(number))[0]
-                for number, one in enumerate(single)
-            ]
+            raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
         column = unused_column(frame, PARTITION_COLUMN)
+        folder = self._save(with_folder_names(frame, key, partitions, column), column)
+        outside = folder / f"{column}={OUTSIDE}"
+        if outside.exists():
+            reader = frame.sparkSession.read.format(self.kind).schema(frame.schema)
+            found = outsiders(reader.load(str(outside)), key)
+            raise Unassignable.outside(self.asset, found.rows, partitions, found.examples)
+        self._add_all(frame, folder, column, partitions)
+
+    def publish(self) -> Stored:
+        stored = self.folders.publish(self._fresh)
+        return Stored({one.key: one.place for one in stored}, self._schemas[0])
+
+    def _write_apart(self, group: Mapping[str, DataFrame]) -> None:
+        for key, frame in group.items():
+            folder = self._next()
+            frame.write.format(self.kind).save(str(folder))
+            self._add(key, folder, frame)
+
+    def _write_together(self, group: Mapping[str, DataFrame]) -> None:
+        first = next(iter(group.values()))
+        column = unused_column(first, PARTITION_COLUMN)
         named = [each.withColumn(column, F.lit(folder_name(name))) for name, each in group.items()]
-        self._save(reduce(lambda one, other: one.union(other), named), staging, column)
-        return self._fresh(frame, staging, column, list(group))
+        folder = self._save(reduce(lambda one, other: one.union(other), named), column)
+        self._add_all(first, folder, column, list(group))
 
-    def _save(self, named: DataFrame, staging: Path, column: str) -> None:
-        named.write.format(self.kind).partitionBy(column).save(str(staging / "all"))
+    def _save(self, named: DataFrame, column: str) -> Path:
+        folder = self._next()
+        named.write.format(self.kind).partitionBy(column).save(str(folder))
+        return folder
 
-    def _fresh(
-        self, frame: DataFrame, staging: Path, column: str, keys: Sequence[str]
-    ) -> list[FreshPartition]:
+    def _next(self) -> Path:
+        """A folder of the staging area that is not there yet."""
+        return self.staging / f"write{len(self._fresh)}"
+
+    def _add_all(self, frame: DataFrame, folder: Path, column: str, keys: Sequence[str]) -> None:
         """What was written, and a folder for each partition without rows."""
-        folders = {key: staging / "all" / f"{column}={folder_name(key)}" for key in keys}
-        for folder in folders.values():
-            if not folder.exists():
-                folder.mkdir()
+        for key in keys:
+            mine = folder / f"{column}={folder_name(key)}"
+            if not mine.exists():
+                mine.mkdir()
                 if self.kind == "parquet":
-                    write_no_rows(frame.schema, folder)
-        return [self._fresh_at(key, folder, frame) for key, folder in folders.items()]
+                    write_no_rows(frame.schema, mine)
+            self._add(key, mine, frame)
 
-    def _fresh_at(self, key: str | None, folder: Path, frame: DataFrame) -> FreshPartition:
-        return FreshPartition(key, folder, schema_text(frame), counted=self.kind in FILE_FORMATS)
+    def _add(self, key: str | None, folder: Path, frame: DataFrame) -> None:
+        counted = self.kind in FILE_FORMATS
+        self._fresh.append(FreshPartition(key, folder, schema_text(frame), counted=counted))
+        self._schemas.append(frame.schema)

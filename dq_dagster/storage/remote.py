@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 
 from dq_dagster.errors import NothingStored, Unassignable
+from dq_dagster.spark.frames.columns import text_literal
 from dq_dagster.spark.frames.divided import Divided
-from dq_dagster.spark.frames.quoting import text
 from dq_dagster.storage.files import FILE_FORMATS, is_missing, load_divided, load_whole, schema_text
 from dq_dagster.storage.folders import PARTITION_COLUMN, WHOLE_FOLDER, StoredPartition, folder_name
 from dq_dagster.storage.split import survey, with_folder_names
+from dq_dagster.storage.store import Attempt, Store, Stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import types as T
 
 _COLUMN = ".dq_schema"
 _FOLDER = f"{_COLUMN}=1"
@@ -103,49 +106,25 @@ def _table(session: SparkSession, columns: dict[str, list[str]]) -> DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class RemotePartitions:
+class RemoteStore(Store):
     """Each partition is a folder that Spark overwrites; its guarantees are those of the store.
 
-    The caller says which partitions to look for: what exists is not listed.
+    Nothing can be staged and renamed here, so an attempt writes when it is published. The caller
+    says which partitions to look for: what exists is not listed.
     """
 
     asset: str
     root: str
     kind: str
 
-    def write_whole(self, frame: DataFrame) -> str:
-        """All data of an asset without partitions; says where it is."""
-        return self._write(frame, f"{self.root}/{WHOLE_FOLDER}")
+    @contextmanager
+    def attempt(self) -> Iterator[RemoteAttempt]:
+        yield RemoteAttempt(self.asset, self.root, self.kind)
 
-    def write(self, frames: Mapping[str, DataFrame]) -> dict[str, str]:
-        """Says where each of the partitions is."""
-        return {key: self._write(frame, self._place_of(key)) for key, frame in frames.items()}
-
-    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> dict[str, str]:
-        """One write replaces the partitions that have rows, after one look at all keys.
-
-        Nothing can be staged and renamed here, so the rows are told apart before they are written.
-        """
-        if self.kind not in FILE_FORMATS:
-            raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
-        found, outside = survey(frame, key, partitions)
-        if outside.rows:
-            raise Unassignable.outside(self.asset, outside.rows, partitions, outside.examples)
-        if PARTITION_COLUMN in [name.lower() for name in frame.columns]:
-            # It can not be told from the column that would name the folders: by one write each.
-            self.write({name: frame.where(f"({key}) = {text(name)}") for name in found})
-        elif found:
-            named = with_folder_names(frame, key, partitions, PARTITION_COLUMN)
-            writer = named.write.format(self.kind).partitionBy(PARTITION_COLUMN)
-            # Only the partitions that occur are replaced.
-            writer = writer.option("partitionOverwriteMode", "dynamic")
-            writer.mode("overwrite").save(self.root)
-            self._note(frame, [self._place_of(key) for key in found])
-        self.write({key: frame.limit(0) for key in partitions if key not in found})
-        return {key: self._place_of(key) for key in partitions}
+    def existing(self) -> None:
+        return None
 
     def load_whole(self, session: SparkSession) -> DataFrame:
-        """All data of an asset without partitions."""
         stored = self._stored(session, {"": f"{self.root}/{WHOLE_FOLDER}"})
         try:
             if stored:
@@ -157,9 +136,9 @@ class RemotePartitions:
                 raise
         raise NothingStored.whole(self.asset, self.root)
 
-    def load(self, session: SparkSession, keys: Sequence[str]) -> Divided:
-        """Those of these partitions that are stored."""
-        stored = self._stored(session, {key: self._place_of(key) for key in keys})
+    def load(self, session: SparkSession, keys: Sequence[str] | None) -> Divided:
+        keys = keys or ()
+        stored = self._stored(session, {key: _place_of(self.root, key) for key in keys})
         divided = load_divided(session, self.kind, self.root, stored) if stored else None
         if divided is not None:
             lost = _incomplete(divided.frame, stored)
@@ -171,7 +150,6 @@ class RemotePartitions:
         return divided
 
     def stored_among(self, session: SparkSession, keys: Sequence[str]) -> Collection[str]:
-        """Those of the keys that can be read."""
         if not keys:
             return ()
         try:
@@ -182,7 +160,7 @@ class RemotePartitions:
     def _stored(
         self, session: SparkSession, places: Mapping[str, str]
     ) -> dict[str, StoredPartition]:
-        """Those that were written completely, as far as that can be told."""
+        """Those that were written completely, as far as that is known."""
         if not places:
             return {}
         if self.kind not in FILE_FORMATS:
@@ -194,8 +172,62 @@ class RemotePartitions:
             if place in records
         }
 
-    def _place_of(self, key: str) -> str:
-        return f"{self.root}/{PARTITION_COLUMN}={folder_name(key)}"
+
+@dataclass(frozen=True, slots=True)
+class RemoteAttempt(Attempt):
+    """Writes that are yet to be done."""
+
+    asset: str
+    root: str
+    kind: str
+    _pending: list[Callable[[], dict[str | None, str]]] = field(default_factory=list)
+    _schemas: list[T.StructType] = field(default_factory=list)
+
+    def write_whole(self, frame: DataFrame) -> None:
+        self._add(frame, lambda: {None: self._write(frame, f"{self.root}/{WHOLE_FOLDER}")})
+
+    def write(self, frames: Mapping[str, DataFrame]) -> None:
+        first = next(iter(frames.values()))
+        self._add(first, lambda: self._write_each(frames))
+
+    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> None:
+        """One write replaces the partitions that have rows, after one query for all keys."""
+        if self.kind not in FILE_FORMATS:
+            raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
+        found, outside = survey(frame, key, partitions)
+        if outside.rows:
+            raise Unassignable.outside(self.asset, outside.rows, partitions, outside.examples)
+        self._add(frame, lambda: self._write_found(frame, key, partitions, found))
+
+    def publish(self) -> Stored:
+        places = [write() for write in self._pending]
+        return Stored({key: at for some in places for key, at in some.items()}, self._schemas[0])
+
+    def _add(self, frame: DataFrame, write: Callable[[], dict[str | None, str]]) -> None:
+        self._pending.append(write)
+        self._schemas.append(frame.schema)
+
+    def _write_each(self, frames: Mapping[str, DataFrame]) -> dict[str | None, str]:
+        places = {key: _place_of(self.root, key) for key in frames}
+        return {key: self._write(frame, places[key]) for key, frame in frames.items()}
+
+    def _write_found(
+        self, frame: DataFrame, key: str, partitions: Sequence[str], found: Collection[str]
+    ) -> dict[str | None, str]:
+        if PARTITION_COLUMN in [name.lower() for name in frame.columns]:
+            # The column that would name the folders has the same name: by one write each.
+            self._write_each(
+                {name: frame.where(f"({key}) = {text_literal(name)}") for name in found}
+            )
+        elif found:
+            named = with_folder_names(frame, key, partitions, PARTITION_COLUMN)
+            writer = named.write.format(self.kind).partitionBy(PARTITION_COLUMN)
+            # Only the partitions that occur are replaced.
+            writer = writer.option("partitionOverwriteMode", "dynamic")
+            writer.mode("overwrite").save(self.root)
+            self._note(frame, [_place_of(self.root, name) for name in found])
+        self._write_each({name: frame.limit(0) for name in partitions if name not in found})
+        return {name: _place_of(self.root, name) for name in partitions}
 
     def _write(self, frame: DataFrame, place: str) -> str:
         frame.write.format(self.kind).mode("overwrite").save(place)
@@ -214,6 +246,10 @@ class RemotePartitions:
             write_record(session, places[0], records[names[0]])
         else:
             write_records(session, self.root, records)
+
+
+def _place_of(root: str, key: str) -> str:
+    return f"{root}/{PARTITION_COLUMN}={folder_name(key)}"
 
 
 def _incomplete(frame: DataFrame, stored: Mapping[str, StoredPartition]) -> list[str]:

@@ -12,6 +12,7 @@ from dq_dagster.errors import NothingStored, UnreadableData
 from dq_dagster.spark.frames.frames import as_spark, is_frame, require_distinct, require_readable
 from dq_dagster.spark.frames.reading import is_remote
 from dq_dagster.storage.folders import folder_name, is_older
+from dq_dagster.storage.store import Store, store_at
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,7 +42,7 @@ class RunValue:
         if is_frame(value):
             frame = require_readable(as_spark(value))
             require_distinct(session, frame.schema)
-            return str(self._frames.write_whole(frame))
+            return self._frames.write_whole(frame).place
         import pyarrow as pa
 
         table = pa.table({_PICKLED: [_pickled(value, self._label)]})
@@ -69,16 +70,14 @@ class RunValue:
         return "/".join([self.root, RUNS, *map(folder_name, self.name)])
 
     @property
-    def _frames(self) -> Any:
+    def _frames(self) -> Store:
         return self._store("frame", self.kind)
 
     @property
-    def _values(self) -> Any:
+    def _values(self) -> Store:
         return self._store("value", "parquet")
 
-    def _store(self, folder: str, kind: str) -> Any:
-        from dq_dagster.storage.store import store_at
-
+    def _store(self, folder: str, kind: str) -> Store:
         return store_at(f"{self._folder}/{folder}", self._label, kind)
 
     def _remove_old_runs(self) -> None:
@@ -94,6 +93,6 @@ class RunValue:
 def _pickled(value: Any, label: str) -> bytes:
     try:
         return pickle.dumps(value)
-    # Whatever an object raises that is asked to pickle itself.
+    # Whatever an object raises that is to pickle itself.
     except Exception as error:
         raise UnreadableData.not_storable(label, type(value), type(error)) from error

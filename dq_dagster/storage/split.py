@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from dq_dagster.spark.frames.quoting import identifier, text
+from dq_dagster.spark.frames.columns import identifier, text_literal
 from dq_dagster.storage.folders import folder_name
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def partition_of(name: str, partitions: Iterable[str]) -> str:
     odd = {folder_name(key): key for key in partitions if folder_name(key) != key}
     if not odd:
         return name
-    table = ", ".join(f"{text(each)}, {text(key)}" for each, key in odd.items())
+    table = ", ".join(f"{text_literal(each)}, {text_literal(key)}" for each, key in odd.items())
     return f"coalesce(element_at(map({table}), {name}), {name})"
 
 
@@ -78,15 +78,19 @@ def _outsiders(row: Any) -> Outsiders:
 def _name(key: str, partitions: Sequence[str]) -> str:
     """A set of plain keys is looked up by hash; only odd ones need a table of their names."""
     names = {partition: folder_name(partition) for partition in partitions}
-    plain = [text(partition) for partition, name in names.items() if partition == name]
-    odd = {text(partition): text(name) for partition, name in names.items() if partition != name}
+    plain = [text_literal(partition) for partition, name in names.items() if partition == name]
+    odd = {
+        text_literal(partition): text_literal(name)
+        for partition, name in names.items()
+        if partition != name
+    }
     cases = ""
     if plain:
         cases += f" WHEN {key} IN ({', '.join(plain)}) THEN {key}"
     if odd:
         table = ", ".join(f"{partition}, {name}" for partition, name in odd.items())
         cases += f" WHEN {key} IN ({', '.join(odd)}) THEN element_at(map({table}), {key})"
-    return f"CASE{cases} ELSE {text(OUTSIDE)} END"
+    return f"CASE{cases} ELSE {text_literal(OUTSIDE)} END"
 
 
 def _unused(name: str, taken: Sequence[str]) -> str:

@@ -1,19 +1,117 @@
-"""Where data is stored: on a local file system, or where only Spark can reach."""
+"""Where data is stored: on a local file system, or where only Spark can reach.
+
+Rows are written as an attempt, and count once that is published. Whoever stores rows of an asset
+does it through a store, and learns from one typed result what there is then.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dq_dagster.spark.frames.reading import is_remote
 from dq_dagster.storage.folders import KEEP_REPLACED
-from dq_dagster.storage.local import LocalPartitions
-from dq_dagster.storage.remote import RemotePartitions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import types as T
+
+    from dq_dagster.spark.frames.divided import Divided
 
 
-def store_at(
-    target: str, name: str, kind: str, keep: float = KEEP_REPLACED
-) -> LocalPartitions | RemotePartitions:
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What was published: the folder of each partition, and the columns of the rows.
+
+    Data without partitions lies in one folder, under the key None. Where partitions have different
+    columns, those of the first are named.
+    """
+
+    places: Mapping[str | None, str]
+    schema: T.StructType
+
+    @property
+    def place(self) -> str:
+        """The only folder."""
+        [place] = self.places.values()
+        return place
+
+
+class Attempt(ABC):
+    """Rows on their way into the store. Until they are published, readers see what was before."""
+
+    @abstractmethod
+    def write_whole(self, frame: DataFrame) -> None:
+        """All data of an asset without partitions."""
+
+    @abstractmethod
+    def write(self, frames: Mapping[str, DataFrame]) -> None:
+        """Whole partitions by their keys."""
+
+    @abstractmethod
+    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> None:
+        """Partitions that the SQL of a row's key tells apart.
+
+        Raises Unassignable if a row belongs to none of them.
+        """
+
+    @abstractmethod
+    def publish(self) -> Stored:
+        """Puts what was written in the place of what was there before."""
+
+
+class Store(ABC):
+    """The data of one asset, by partition or as a whole."""
+
+    @abstractmethod
+    def attempt(self) -> AbstractContextManager[Attempt]:
+        """A new attempt; what is not published when it ends is gone."""
+
+    @abstractmethod
+    def existing(self) -> list[str] | None:
+        """The partitions that are stored; None where only those who wrote them know."""
+
+    @abstractmethod
+    def stored_among(self, session: SparkSession, keys: Sequence[str]) -> Collection[str]:
+        """Those of the keys that can be read."""
+
+    @abstractmethod
+    def load_whole(self, session: SparkSession) -> DataFrame:
+        """All data of an asset without partitions."""
+
+    @abstractmethod
+    def load(self, session: SparkSession, keys: Sequence[str] | None) -> Divided:
+        """Those of the partitions that are stored; with None all, where the store knows them."""
+
+    def write_whole(self, frame: DataFrame) -> Stored:
+        """Writes and publishes all data of an asset without partitions."""
+        with self.attempt() as attempt:
+            attempt.write_whole(frame)
+            return attempt.publish()
+
+    def write(self, frames: Mapping[str, DataFrame]) -> Stored:
+        """Writes and publishes whole partitions."""
+        with self.attempt() as attempt:
+            attempt.write(frames)
+            return attempt.publish()
+
+    def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> Stored:
+        """Writes and publishes partitions that the SQL of a row's key tells apart."""
+        with self.attempt() as attempt:
+            attempt.write_split(frame, key, partitions)
+            return attempt.publish()
+
+
+def store_at(target: str, name: str, kind: str, keep: float = KEEP_REPLACED) -> Store:
     """The store of what has that name, at a path or behind a URI."""
+    # Here, so that declaring resources needs no Spark.
+    from dq_dagster.storage.local import LocalStore
+    from dq_dagster.storage.remote import RemoteStore
+
     if is_remote(target):
-        return RemotePartitions(name, target, kind)
-    return LocalPartitions(name, Path(target), kind, keep)
+        return RemoteStore(name, target, kind)
+    return LocalStore(name, Path(target), kind, keep)

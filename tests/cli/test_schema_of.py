@@ -106,15 +106,15 @@ CANARY = "canary-4711"
         (["a.csv", "--format", "nonsense"], "Failed to find the data source: nonsense"),
         (["a.csv", "--option", "header"], "'header' is not of the form KEY=VALUE."),
         ([], "Missing argument 'PATH'"),
-        (["zero.parquet"], "zero.parquet' can not be read as parquet: there is no file with"),
+        (["zero.parquet"], "zero.parquet' cannot be read as parquet: there is no file with"),
         (["zero.csv"], "zero.csv' has no columns."),
-        (["broken.parquet"], "broken.parquet' can not be read as parquet: Encountered error while"),
-        (["broken"], "broken' can not be read as parquet: Encountered error while reading file"),
+        (["broken.parquet"], "broken.parquet' cannot be read as parquet: Encountered error while"),
+        (["broken"], "broken' cannot be read as parquet: Encountered error while reading file"),
         (["data.xyz"], "read as parquet, the default, since its name does not say a format: "),
         (["text.jsonl"], "text.jsonl' holds no JSON objects, one on each line."),
-        (["a.xml"], "a.xml' can not be read as xml: `rowTag` option is required"),
-        (["*.parq"], "*.parq' can not be read as parquet"),
-        (["[a"], "[a' can not be read as parquet"),
+        (["a.xml"], "a.xml' cannot be read as xml: `rowTag` option is required"),
+        (["*.parq"], "*.parq' cannot be read as parquet"),
+        (["[a"], "[a' cannot be read as parquet"),
     ],
 )
 def test_what_can_not_be_read_is_told_in_one_line(
@@ -170,7 +170,7 @@ def no_root(locked: Path) -> Iterator[None]:
 @pytest.mark.usefixtures("no_root")
 def test_a_folder_that_may_not_be_read_is_told(locked: Path) -> None:
     done = call(str(locked))
-    assert done.stderr == f"Error: '{locked}' can not be read: Permission denied.\n"
+    assert done.stderr == f"Error: '{locked}' cannot be read: Permission denied.\n"
     assert (done.stdout, done.exit_code) == ("", 2)
 
 

@@ -202,11 +202,11 @@ def test_rules_that_are_not_there_are_told() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--table", "no.such"], "Table 'no.such' can not be read: The table or view `no`.`such`"),
-        (["--data", ORDERS, "--format", "parquet"], "can not be read as parquet: "),
+        (["--table", "no.such"], "Table 'no.such' cannot be read: The table or view `no`.`such`"),
+        (["--data", ORDERS, "--format", "parquet"], "cannot be read as parquet: "),
         (["--data", ORDERS, "--format", "nonsense"], "Failed to find the data source: nonsense."),
         (["--data", ORDERS, "--format", "json"], "holds no JSON objects, one on each line."),
-        (["--data", ORDERS, "--where", "zz > 1"], "'zz > 1' can not be used as a row filter: "),
+        (["--data", ORDERS, "--where", "zz > 1"], "'zz > 1' cannot be used as a row filter: "),
         (["--data", ORDERS, "--where", "amount"], "is not a boolean."),
     ],
 )

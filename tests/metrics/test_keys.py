@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dq_dagster.metrics.conditions import (
     HasValue,
+    InLastWhile,
     IsEmpty,
     NotValid,
     Outside,
@@ -27,6 +28,7 @@ from dq_dagster.metrics.metric import (
     ColumnAvg,
     ColumnMax,
     ColumnMin,
+    ColumnNewest,
     ColumnStddev,
     ColumnSum,
     ConditionCount,
@@ -34,7 +36,6 @@ from dq_dagster.metrics.metric import (
     RecordCount,
     RowMetric,
 )
-from dq_dagster.metrics.recency import ColumnNewest, InLastWhile
 from dq_dagster.metrics.schema import LongestText
 
 

@@ -31,7 +31,7 @@ def test_an_answer_is_not_mergeable() -> None:
     assert not SqlCondition("sum(a) > 0").mergeable
     assert RecordCount().mergeable
     assert ColumnAvg("a").mergeable
-    with pytest.raises(TypeError, match="can not be merged"):
+    with pytest.raises(TypeError, match="cannot be merged"):
         Opaque("bigint", 1).merge(Opaque("bigint", 2))
 
 
@@ -58,13 +58,13 @@ def test_a_value_may_be_anything_a_condition_only_true_or_false() -> None:
             {Burden("DISTINCT a, b"), Burden("DISTINCT a")},
         ),
         ("count(distinct a) > 0", "b > 0", {Burden("DISTINCT if((b > 0), a, NULL)")}),
-        ("median(a) > 0", None, {Burden("median(a)", sociable=True)}),
+        ("median(a) > 0", None, {Burden("median(a)", may_share=True)}),
         (
             "approx_count_distinct(a) > mode(distinct_a, true)",
             None,
             {
-                Burden("approx_count_distinct(a)", sociable=True),
-                Burden("mode(distinct_a, true)", sociable=True),
+                Burden("approx_count_distinct(a)", may_share=True),
+                Burden("mode(distinct_a, true)", may_share=True),
             },
         ),
     ],

@@ -36,10 +36,10 @@ from dq_dagster.metrics.measured import NO_KEY
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
+from dq_dagster.spark.frames.ansi import require_ansi, under_ansi
+from dq_dagster.spark.frames.columns import identifier, text_literal
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, as_spark
-from dq_dagster.spark.frames.quoting import identifier, text
-from dq_dagster.spark.session.ansi import require_ansi, under_ansi
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -153,7 +153,7 @@ class PartitionedSource:
         if selective and self.asset.expression is None:
             return self._read_apart(self.asset.existing if keys is None else keys)
         frame = as_spark(value)
-        key = f"coalesce({self.key_sql(frame, None)}, {text(NO_KEY)})"
+        key = f"coalesce({self.key_sql(frame, None)}, {text_literal(NO_KEY)})"
         if not self._is_told_by_columns(frame):
             frame = under_ansi(frame)
             require_ansi(frame)
@@ -276,7 +276,7 @@ class PartitionedSource:
             return BatchRequest(request, value, HIDDEN_KEY)
         frame = as_spark(value)
         if only is not None and len(only) == 1:
-            return BatchRequest(request, frame, text(only[0]))
+            return BatchRequest(request, frame, text_literal(only[0]))
         return BatchRequest(request, frame, self.key_sql(frame, keys))
 
     def _of_whole(self, request: CheckRequest, value: Any) -> BatchRequest:

@@ -47,7 +47,7 @@ from dq_dagster.judging.wording import plural
 from dq_dagster.plan.plan import make_plan
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.ruleset import RuleSet
-from dq_dagster.spark.frames.other_datasets import Surroundings
+from dq_dagster.spark.frames.other_datasets import OtherDatasets
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class CheckRun:
         parts = f" ({plural(len(request.partitions), 'partition')})" if request.partitions else ""
         self.context.log.info("%s: %s%s", self.name, plan.headline(), parts)
         rules = [one.rule for one in request.rules]
-        beside = Surroundings(
+        beside = OtherDatasets(
             asset=self.name,
             references=OtherAssets(self.context, other_assets(rules, self.key)),
         )

@@ -11,7 +11,7 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import Unassignable
 from dq_dagster.integration.partitions.time_windows import TimeWindowKeys
-from dq_dagster.spark.frames.quoting import identifier, text
+from dq_dagster.spark.frames.columns import identifier, text_literal
 from dq_dagster.spark.frames.schemas import type_of
 from dq_dagster.sql.expressions import refusals
 
@@ -58,7 +58,7 @@ def partition_key_sql(
         own = None if keys is None else _keys_of_dimension(partitions_def, dimension.name, keys)
         sql = _expression_of(partition_expr, dimension.name, partitions_def, asset)
         parts.append(_key(dimension.partitions_def, sql, schema, own, asset))
-    return f"concat({f', {text(_DELIMITER)}, '.join(parts)})"
+    return f"concat({f', {text_literal(_DELIMITER)}, '.join(parts)})"
 
 
 def partition_time(partitions_def: dg.PartitionsDefinition[Any], key: str) -> datetime | None:

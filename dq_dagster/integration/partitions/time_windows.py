@@ -28,7 +28,7 @@ from dq_dagster.spark.expressions.times import (
     wall_of,
     wall_of_seconds,
 )
-from dq_dagster.spark.frames.quoting import text
+from dq_dagster.spark.frames.columns import text_literal
 
 _DAY = 86_400
 
@@ -166,7 +166,7 @@ class TimeWindowKeys:
             return key
         cases = "".join(
             f" WHEN {tick} >= {change.moment}L AND {tick} < {change.moment + change.length}L"
-            f" THEN {text(change.offset_after())}"
+            f" THEN {text_literal(change.offset_after())}"
             for change in self._changes()
             if change.repeats
         )
@@ -209,7 +209,7 @@ class TimeWindowKeys:
         if not shows_time_of_day(self._definition.fmt):
             return key
         cases = "".join(
-            f" WHEN {start} = DATE'{day.isoformat()}' THEN {text(moved)}"
+            f" WHEN {start} = DATE'{day.isoformat()}' THEN {text_literal(moved)}"
             for day, moved in self._moved_starts()
         )
         return f"CASE{cases} ELSE {key} END" if cases else key

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from dq_dagster.errors import RuleFailure
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status, worst
-from dq_dagster.metrics.conditions import Condition, HasValue
+from dq_dagster.metrics.conditions import Condition, Fault, HasValue
 from dq_dagster.metrics.frequency import MEDIAN_ERROR, MedianEstimate
 from dq_dagster.metrics.metric import (
     ColumnMedian,
@@ -56,6 +56,13 @@ class ColumnRule(RuleWithColumns):
     @abstractmethod
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         """The verdict on one column."""
+
+    def column_faults(self, column: str) -> tuple[Fault, ...]:
+        """What makes a row bad by its value of one column."""
+        return ()
+
+    def faults(self) -> tuple[Fault, ...]:
+        return tuple(fault for column in self.columns for fault in self.column_faults(column))
 
     def metrics(self) -> tuple[Metric, ...]:
         return tuple(metric for column in self.columns for metric in self.column_metrics(column))
@@ -111,6 +118,9 @@ class ColumnThresholdRule(ColumnRule):
     def bad_value(self, column: str) -> Condition:
         """True for a row whose value breaks the rule."""
 
+    def column_faults(self, column: str) -> tuple[Fault, ...]:
+        return (Fault(self.bad_value(column), self.where),)
+
     def verdict_on(self, bad: int, values: int) -> RowVerdict:
         """What so many bad values mean."""
         return on_bad_rows(self.threshold, bad, values)
@@ -128,7 +138,7 @@ class ColumnValueRule(ColumnThresholdRule):
         """What is wrong with the bad values, as the end of "3 of 10 values of 'a' ..."."""
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
-        return (self.count(self.bad_value(column)), self.values_in(column))
+        return (*map(ConditionCount.of, self.column_faults(column)), self.values_in(column))
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         values = evidence[self.values_in(column)]

@@ -15,6 +15,7 @@ from dq_dagster.errors import DeclarationError
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.typical import Lookback
+from dq_dagster.metrics.conditions import Fault
 from dq_dagster.metrics.metric import Metric, named_key
 from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import (
@@ -172,6 +173,10 @@ class Rule(BaseModel):
     @abstractmethod
     def metrics(self) -> tuple[Metric, ...]:
         """What has to be measured to judge this rule."""
+
+    def faults(self) -> tuple[Fault, ...]:
+        """What makes single rows bad; nothing where no single row can be blamed."""
+        return ()
 
     def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...] | None:
         """The metrics whose numbers say something about the slice; None for all of them."""

@@ -7,7 +7,7 @@ from typing import Literal
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import are, have, listing
-from dq_dagster.metrics.conditions import IsEmpty
+from dq_dagster.metrics.conditions import Fault, HasValue, IsEmpty
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.base.column_rules import ColumnRule
 from dq_dagster.rules.fields.constraints import QualityDimension
@@ -53,6 +53,9 @@ class ColumnNotEmpty(_EmptinessRule):
     """How many values may be empty: a share such as ``0.01``, a number such as ``3``, or bounds;
     ``all``: every value must be there."""
 
+    def column_faults(self, column: str) -> tuple[Fault, ...]:
+        return (Fault(IsEmpty(column, self.blank_is_empty), self.where),)
+
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         rows, empty = evidence[self.rows], evidence[self._empties(column)]
         if not rows:
@@ -92,6 +95,9 @@ class ColumnEmpty(_EmptinessRule):
     """How many values must be empty (``soft_min``, ``min``), or may not be (``soft_max``, ``max``):
     whole numbers count them, shares have a decimal point, and ``0.01`` alone is a ``max``. ``all``:
     no value may be there."""
+
+    def column_faults(self, column: str) -> tuple[Fault, ...]:
+        return (Fault(HasValue(column, self.blank_is_empty), self.where),)
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         rows, empty = evidence[self.rows], evidence[self._empties(column)]

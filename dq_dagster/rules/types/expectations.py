@@ -13,7 +13,7 @@ from dq_dagster.judging.comparison import in_zone, is_nan
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.wording import do, shortened, show
-from dq_dagster.metrics.conditions import RowBreaks
+from dq_dagster.metrics.conditions import Fault, RowBreaks
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.metrics.sources import PythonCall
 from dq_dagster.metrics.sql_aggregate import SqlAggregate, SqlCondition
@@ -76,10 +76,14 @@ class RowExpectation(Rule):
     def demand(self) -> str:
         return f"Every row meets: {self.expectation}{leniency(self.threshold)}."
 
+    def faults(self) -> tuple[Fault, ...]:
+        condition = RowBreaks(self.expectation, null_breaks=self.null_is == "fail")
+        return (Fault(condition, self.where),)
+
     @property
     def _breaking(self) -> ConditionCount:
-        condition = RowBreaks(self.expectation, null_breaks=self.null_is == "fail")
-        return ConditionCount(condition, where=self.where)
+        [fault] = self.faults()
+        return ConditionCount.of(fault)
 
     @property
     def _rows(self) -> RecordCount:

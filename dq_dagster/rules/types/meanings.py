@@ -10,7 +10,7 @@ from dq_dagster.errors import DeclarationError, Misfit, Problem
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import have, listing
-from dq_dagster.metrics.conditions import IsEmpty, NotValid
+from dq_dagster.metrics.conditions import Fault, IsEmpty, NotValid
 from dq_dagster.metrics.meanings.meaning import DEFINITIONS, BuiltIn
 from dq_dagster.metrics.meanings.meaning import Meaning as Validity
 from dq_dagster.metrics.metric import ConditionCount, Metric
@@ -56,13 +56,18 @@ class ColumnValidMeaning(ColumnThresholdRule):
         _, validity = self._meaning_of(column)
         return NotValid(column, self.blank_is_empty, validity, self.empty_is_valid)
 
-    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+    def column_faults(self, column: str) -> tuple[Fault, ...]:
         try:
-            bad = self.count(self.bad_value(column))
+            return super().column_faults(column)
         except Misfit:
             # There is nothing to measure; judging says why.
             return ()
-        return (bad, self.rows) if self.empty_is_valid else (bad, self.rows, self._empties(column))
+
+    def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        bad = tuple(map(ConditionCount.of, self.column_faults(column)))
+        if not bad or self.empty_is_valid:
+            return (*bad, self.rows) if bad else ()
+        return (*bad, self.rows, self._empties(column))
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         noun, _ = self._meaning_of(column)

@@ -17,7 +17,7 @@ from dq_dagster.metrics.sources import (
     AssetData,
     EntryMetric,
     MetadataMetric,
-    MetricElsewhere,
+    OtherAssetMetric,
     RecordedMetric,
 )
 from dq_dagster.metrics.sql_aggregate import SqlAggregate
@@ -92,7 +92,7 @@ class MetricRule(Rule):
 
     def records_text(self, metric: Metric) -> bool:
         """What somebody wrote to be a metric may be a text; that of a column is one of a row."""
-        if isinstance(metric, RecordedMetric | MetricElsewhere):
+        if isinstance(metric, RecordedMetric | OtherAssetMetric):
             return self.records_text(metric.metric)
         return isinstance(metric, SqlAggregate | EntryMetric | MetadataMetric)
 
@@ -239,7 +239,7 @@ class CompareMetrics(MetricRule):
 
     @property
     def other_assets(self) -> tuple[str, ...]:
-        looked_at = isinstance(self._other(), MetricElsewhere)
+        looked_at = isinstance(self._other(), OtherAssetMetric)
         return (self.other_asset,) if looked_at else ()
 
     @property
@@ -293,7 +293,7 @@ class CompareMetrics(MetricRule):
             return RecordedMetric(metric, elsewhere)
         if elsewhere is None or isinstance(metric, MetadataMetric):
             return metric
-        return MetricElsewhere(metric, AssetData(elsewhere))
+        return OtherAssetMetric(metric, AssetData(elsewhere))
 
 
 def _lower(what: str) -> str:

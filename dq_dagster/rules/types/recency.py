@@ -11,9 +11,8 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.ranges import duration
 from dq_dagster.judging.wording import listing
-from dq_dagster.metrics.conditions import in_key
-from dq_dagster.metrics.metric import Metric, named_key
-from dq_dagster.metrics.recency import ColumnNewest, InLastWhile
+from dq_dagster.metrics.conditions import InLastWhile, in_key
+from dq_dagster.metrics.metric import ColumnNewest, Metric, named_key
 from dq_dagster.rules.base.column_rules import ColumnRule
 from dq_dagster.rules.fields.constraints import QualityDimension
 from dq_dagster.rules.fields.ranges import DurationRange, NumberRange, Window, seconds

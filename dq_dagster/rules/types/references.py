@@ -9,6 +9,7 @@ from pydantic import model_validator
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import are, listing
+from dq_dagster.metrics.conditions import Fault
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.metrics.sources import Lookup, ReferenceMembership
 from dq_dagster.rules.base.column_rules import RuleWithColumns
@@ -55,7 +56,13 @@ class ColumnValuesInReference(RuleWithColumns):
         return self
 
     def metrics(self) -> tuple[Metric, ...]:
-        return (self._count(member=False), self._count(member=True))
+        return (
+            *map(ConditionCount.of, self.faults()),
+            ConditionCount(self._membership(member=True), where=self.where),
+        )
+
+    def faults(self) -> tuple[Fault, ...]:
+        return (Fault(self._membership(member=False), self.where),)
 
     def judge(self, evidence: Evidence) -> Judgement:
         missing, found = (evidence[metric] for metric in self.metrics())
@@ -94,8 +101,8 @@ class ColumnValuesInReference(RuleWithColumns):
     def _there(self) -> tuple[str, ...]:
         return tuple(self.reference_columns or self.columns)
 
-    def _count(self, *, member: bool) -> ConditionCount:
+    def _membership(self, *, member: bool) -> ReferenceMembership:
         lookup = Lookup(
             tuple(self.columns), self.blank_is_empty, self.reference.dataset, self._there
         )
-        return ConditionCount(ReferenceMembership(lookup, member), where=self.where)
+        return ReferenceMembership(lookup, member)

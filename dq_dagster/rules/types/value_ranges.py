@@ -9,7 +9,7 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.ranges import Range
 from dq_dagster.judging.wording import are, have, listing
-from dq_dagster.metrics.conditions import Outside
+from dq_dagster.metrics.conditions import Fault, Outside
 from dq_dagster.metrics.constant import Constant, Scalar
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.base.column_rules import ColumnRule
@@ -43,8 +43,11 @@ class _EveryValueInRange(ColumnRule):
         """How many values may be beyond."""
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
+        return (*map(ConditionCount.of, self.column_faults(column)), self.values_in(column))
+
+    def column_faults(self, column: str) -> tuple[Fault, ...]:
         beyond = (self._beyond_hard(column), self._beyond_soft(column))
-        return (*(metric for metric in beyond if metric is not None), self.values_in(column))
+        return tuple(fault for fault in beyond if fault is not None)
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         values = evidence[self.values_in(column)]
@@ -90,14 +93,16 @@ class _EveryValueInRange(ColumnRule):
         words = f"{self.expected.words()}{leniency(self.tolerance)}"
         return f"Every {what} of {listing(self.columns)} is {words}."
 
-    def _beyond_hard(self, column: str) -> ConditionCount | None:
+    def _beyond_hard(self, column: str) -> Fault | None:
         range_ = self.expected
-        return self._beyond(
+        beyond = self._beyond(
             column, range_.min, range_.max, below=range_.above_min, above=range_.below_max
         )
+        return None if beyond is None else Fault(beyond, self.where)
 
-    def _beyond_soft(self, column: str) -> ConditionCount | None:
-        return self._beyond(column, self.expected.soft_min, self.expected.soft_max)
+    def _beyond_soft(self, column: str) -> Fault | None:
+        beyond = self._beyond(column, self.expected.soft_min, self.expected.soft_max)
+        return None if beyond is None else Fault(beyond, self.where, "warning")
 
     def _beyond(
         self,
@@ -107,11 +112,11 @@ class _EveryValueInRange(ColumnRule):
         *,
         below: bool = False,
         above: bool = False,
-    ) -> ConditionCount | None:
-        """Counts the values beyond the bounds; nothing if there are none."""
+    ) -> Outside | None:
+        """True for the values beyond the bounds; nothing if there are none."""
         if low is None and high is None:
             return None
-        condition = Outside(
+        return Outside(
             column,
             self.blank_is_empty,
             None if low is None else Constant.of(low),
@@ -120,10 +125,9 @@ class _EveryValueInRange(ColumnRule):
             low_is_outside=below,
             high_is_outside=above,
         )
-        return self.count(condition)
 
-    def _count(self, evidence: Evidence, metric: ConditionCount | None) -> int:
-        return 0 if metric is None else int(evidence[metric])
+    def _count(self, evidence: Evidence, fault: Fault | None) -> int:
+        return 0 if fault is None else int(evidence[ConditionCount.of(fault)])
 
 
 class ColumnValuesInRange(ValueRange, _EveryValueInRange):

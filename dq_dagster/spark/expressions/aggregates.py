@@ -3,39 +3,59 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import singledispatch
 from typing import Any, Literal
 
 from pyspark.sql import types as T
 
-from dq_dagster.errors import Unmeasurable
-from dq_dagster.metrics.constant import Single
+from dq_dagster.errors import Misfit
+from dq_dagster.metrics.frequency import DistinctEstimate, MedianEstimate, TopEstimate
 from dq_dagster.metrics.metric import (
     ColumnAvg,
     ColumnMax,
     ColumnMetric,
     ColumnMin,
+    ColumnNewest,
     ColumnStddev,
     ColumnSum,
     ConditionCount,
     RecordCount,
     RowMetric,
 )
-from dq_dagster.metrics.sql_aggregate import SqlAggregate
+from dq_dagster.metrics.schema import ITEMS, KEYS, VALUES, LongestText
+from dq_dagster.metrics.sql_aggregate import SqlAggregate, SqlCondition
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, Odd, State, Tally, Total
-from dq_dagster.spark.expressions.predicates import is_blank, predicate
+from dq_dagster.spark.expressions.estimates import (
+    distinct_estimate,
+    median_estimate,
+    top_estimate,
+)
+from dq_dagster.spark.expressions.predicates import TIMES, rows_sql, value_or_empty
 from dq_dagster.spark.expressions.sql_aggregates import (
     answer_over_nothing_sql,
     answer_sql,
     answered,
     calls_sql,
 )
-from dq_dagster.spark.frames.columns import COMPARABLE, FLOATS, NUMBERS, ColumnRef, Table
+from dq_dagster.spark.expressions.values import (
+    Aggregates,
+    Results,
+    numeric_column,
+    transport,
+    value_or_null,
+    without_void,
+)
+from dq_dagster.spark.frames.columns import (
+    COMPARABLE,
+    FLOATS,
+    ColumnRef,
+    Table,
+    find_field,
+    identifier,
+)
 
 # Beyond this, a double has no single-precision number near it.
 _LARGEST_SINGLE = "3e38D"
@@ -43,16 +63,16 @@ _LARGEST_SINGLE = "3e38D"
 
 def sums(double: str, kind: T.DataType) -> dict[str, str]:
     """The aggregates over a column's values, given as doubles, by name."""
-    asked = {"variance": f"var_pop({double})", "largest": f"max({double})"}
+    spread = {"variance": f"var_pop({double})", "largest": f"max({double})"}
     if isinstance(kind, T.FloatType):
         # Half as long as a double: their sums are exact for very many rows.
-        return {"total": f"sum({double})", **asked}
+        return {"total": f"sum({double})", **spread}
     single = f"CAST(CAST({double} AS FLOAT) AS DOUBLE)"
     is_split = f"abs({double}) < {_LARGEST_SINGLE}"
     return {
         "total": f"sum(if({is_split}, {single}, {double}))",
         "rest": f"sum(if({is_split}, {double} - {single}, 0D))",
-        **asked,
+        **spread,
     }
 
 
@@ -78,72 +98,46 @@ def step_of(kind: T.DataType) -> float:
     return 1.0 if isinstance(kind, T.LongType) else 0.0
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_EPOCH_DAY = date(1970, 1, 1)
 # Sums of decimals with more digits are taken in two halves, so that no sum can overflow.
 _SAFE_DIGITS = 24
 _HALF = 19
 _LOW_BITS = 0xFFFFFFFF
 
-Results = Mapping[str, Any]
 
-
-@dataclass(frozen=True, slots=True)
-class Aggregates:
-    """What one metric needs from a pass.
-
-    ``counts`` are predicates whose rows are counted, ``others`` are whole SQL aggregates, both
-    by a name that ``state`` finds their results under. ``fallible`` marks text from users (SQL
-    and patterns), which may raise on dirty data. ``calls`` are the aggregates within ``others``
-    where those are larger expressions. Where the results leave the state open (None), ``closer``
-    is asked: it costs more and tells for sure. ``over_nothing`` is asked, about no rows at all,
-    for parts without rows, where only Spark knows what the state of those is.
-    """
-
-    state: Callable[[Results], State | None]
-    counts: Mapping[str, str] = field(default_factory=dict)
-    others: Mapping[str, str] = field(default_factory=dict)
-    fallible: bool = False
-    calls: tuple[str, ...] = ()
-    closer: Aggregates | None = None
-    over_nothing: Aggregates | None = None
-
-
-@singledispatch
 def aggregates(metric: RowMetric, table: Table) -> Aggregates:
     """The SQL aggregates that make up the metric's state; raises Misfit if it does not fit."""
+    for kind in type(metric).__mro__:
+        if kind in _BUILDERS:
+            return _BUILDERS[kind](metric, table)
     raise TypeError(f"No aggregates for {type(metric).__name__}.")
 
 
-@aggregates.register
-def _(metric: RecordCount, table: Table) -> Aggregates:
+def _record_count(metric: RecordCount, table: Table) -> Aggregates:
     if metric.where is None:
         return Aggregates(_tally, others={"count": "count(1)"})
     return Aggregates(_tally, counts={"count": f"({metric.where})"}, fallible=True)
 
 
-@aggregates.register
-def _(metric: ConditionCount, table: Table) -> Aggregates:
-    found = predicate(metric.condition, table)
-    if metric.where is not None:
-        found = f"if(({metric.where}), {found}, false)"
+def _condition_count(metric: ConditionCount, table: Table) -> Aggregates:
+    found = rows_sql(metric.condition, metric.where, table)
     fallible = metric.condition.from_user or metric.where is not None
     return Aggregates(_tally, counts={"count": found}, fallible=fallible)
 
 
-@aggregates.register
-def _(metric: ColumnMin, table: Table) -> Aggregates:
+def _column_min(metric: ColumnMin, table: Table) -> Aggregates:
     return _extreme(metric, table, "min")
 
 
-@aggregates.register
-def _(metric: ColumnMax, table: Table) -> Aggregates:
+def _column_max(metric: ColumnMax, table: Table) -> Aggregates:
     return _extreme(metric, table, "max")
 
 
-@aggregates.register(ColumnSum)
-@aggregates.register(ColumnAvg)
-def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
+def _column_newest(metric: ColumnNewest, table: Table) -> Aggregates:
+    table.column(metric.column).require(TIMES, what="An age", wanted="a date or a timestamp")
+    return _extreme(metric, table, "max")
+
+
+def _total(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
     what = "The sum" if isinstance(metric, ColumnSum) else "The average"
     column = numeric_column(table, metric.column, what)
     value = _value(metric, column)
@@ -164,8 +158,7 @@ def _(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
     return Aggregates(_exact_total, count, {"total": f"try_sum({value})"}, fallible)
 
 
-@aggregates.register
-def _(metric: ColumnStddev, table: Table) -> Aggregates:
+def _column_stddev(metric: ColumnStddev, table: Table) -> Aggregates:
     column = numeric_column(table, metric.column, "The standard deviation")
     value = _value(metric, column)
     double = f"CAST({value} AS DOUBLE)"
@@ -178,8 +171,7 @@ def _(metric: ColumnStddev, table: Table) -> Aggregates:
     )
 
 
-@aggregates.register
-def _(metric: SqlAggregate, table: Table) -> Aggregates:
+def _sql_aggregate(metric: SqlAggregate, table: Table) -> Aggregates:
     calls = calls_sql(metric)
     texts = answer_sql(metric, table), answer_over_nothing_sql(metric, table)
     usual, over_nothing = (
@@ -188,39 +180,17 @@ def _(metric: SqlAggregate, table: Table) -> Aggregates:
     return replace(usual, over_nothing=over_nothing)
 
 
-def numeric_column(table: Table, name: str, what: str) -> ColumnRef:
-    """The column, or Misfit if ``what`` can not be taken of it."""
-    column = table.column(name)
-    column.require(NUMBERS, what=what, wanted="a number")
-    return _without_void(column)
-
-
-def _without_void(column: ColumnRef) -> ColumnRef:
-    """A column of NULLs only has no type of its own; any will do."""
-    if isinstance(column.kind, T.NullType):
-        return ColumnRef(column.name, f"CAST({column.sql} AS INT)", T.IntegerType())
-    return column
-
-
 def _value(metric: ColumnMetric, column: ColumnRef) -> str:
     """The column's value, NULL where it is empty or filtered out."""
-    value = column.sql
-    if metric.blank_is_empty and isinstance(column.kind, T.StringType):
-        value = f"if({is_blank(column)}, NULL, {value})"
+    value = value_or_empty(column, blank_is_empty=metric.blank_is_empty)
     return value_or_null(value, metric.where)
-
-
-def value_or_null(value: str, where: str | None) -> str:
-    """The value where the filter holds, else NULL."""
-    # Not "FILTER (WHERE ...)": Spark may compute a shared subexpression before that filter.
-    return value if where is None else f"if(({where}), {value}, NULL)"
 
 
 def _extreme(metric: ColumnMetric, table: Table, side: Literal["min", "max"]) -> Aggregates:
     what = "The minimum" if side == "min" else "The maximum"
     column = table.column(metric.column)
     column.require(COMPARABLE, what=what, wanted="a number, date, timestamp, string or boolean")
-    column = _without_void(column)
+    column = without_void(column)
     value = _value(metric, column)
     found = f"{side}({value})"
     if isinstance(column.kind, FLOATS) and side == "min":
@@ -232,38 +202,6 @@ def _extreme(metric: ColumnMetric, table: Table, side: Literal["min", "max"]) ->
         others={"value": to_plain.format(found)},
         fallible=metric.where is not None,
     )
-
-
-def transport(column: ColumnRef) -> tuple[str, Callable[[Any], Any]]:
-    """How a value travels so that Python neither shifts, rounds nor rejects it."""
-    match column.kind:
-        case T.DateType():
-            return "unix_date({})", lambda days: _time(
-                column, days, lambda n: _EPOCH_DAY + timedelta(days=n)
-            )
-        case T.TimestampType():
-            # In UTC: times of one zone are compared by their wall clocks, which jump.
-            return "unix_micros({})", lambda micros: _time(
-                column, micros, lambda n: _EPOCH + timedelta(microseconds=n)
-            )
-        case T.TimestampNTZType():
-            return "CAST({} AS STRING)", lambda text: _time(column, text, datetime.fromisoformat)
-        case T.FloatType():
-            return "{}", lambda value: None if value is None else Single(value)
-        case _:
-            return "{}", lambda value: value
-
-
-def _time(column: ColumnRef, raw: Any, convert: Callable[[Any], Any]) -> Any:
-    if raw is None:
-        return None
-    try:
-        return convert(raw)
-    except (OverflowError, ValueError):
-        raise Unmeasurable(
-            f"Column '{column.name}' of type {column.type_name} holds a time outside the years "
-            "1 to 9999, which can not be judged."
-        ) from None
 
 
 def _halves(value: str, kind: T.DecimalType) -> dict[str, str]:
@@ -336,3 +274,72 @@ def _long_total(results: Results) -> State:
     if results["high"] is None or results["low"] is None:
         return Total(results["count"], None)
     return Total(results["count"], (results["high"] << 32) + results["low"])
+
+
+def _longest_text(metric: LongestText, table: Table) -> Aggregates:
+    column = table.column(metric.path[0])
+    length = _Lengths(table.case_sensitive).of(column, metric.path[1:], depth=0)
+    return Aggregates(
+        lambda results: Extreme("max", results["length"]), others={"length": f"max({length})"}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lengths:
+    """The SQL of the longest text that a path leads to, within one row."""
+
+    case_sensitive: bool
+
+    def of(self, part: ColumnRef, path: Sequence[str], depth: int) -> str:
+        if not path:
+            part.require((T.StringType,), what="A length in characters", wanted="a string")
+            return f"length({part.sql})"
+        name, *rest = path
+        below = f"{part.name}.{name}"
+        match part.kind:
+            case T.StructType():
+                field = self._field(part.kind, name, below)
+                step = ColumnRef(below, f"{part.sql}.{identifier(field.name)}", field.dataType)
+                return self.of(step, rest, depth)
+            case T.ArrayType() if name == ITEMS:
+                return self._longest(part.sql, part.kind.elementType, below, rest, depth)
+            case T.MapType() if name == KEYS:
+                keys = f"map_keys({part.sql})"
+                return self._longest(keys, part.kind.keyType, below, rest, depth)
+            case T.MapType() if name == VALUES:
+                values = f"map_values({part.sql})"
+                return self._longest(values, part.kind.valueType, below, rest, depth)
+        raise Misfit.no_column(below, [])
+
+    def _longest(
+        self, array: str, kind: T.DataType, name: str, path: Sequence[str], depth: int
+    ) -> str:
+        item = f"x{depth}"
+        inner = self.of(ColumnRef(name, item, kind), path, depth + 1)
+        return f"array_max(transform({array}, {item} -> {inner}))"
+
+    def _field(self, kind: T.StructType, name: str, path: str) -> T.StructField:
+        if "${" in name:
+            raise Misfit.substituted_name(path)
+        found = find_field(kind, name, path, case_sensitive=self.case_sensitive)
+        if found is None:
+            raise Misfit.no_column(path, kind.names)
+        return found
+
+
+_BUILDERS: Mapping[type[RowMetric], Callable[[Any, Table], Aggregates]] = {
+    RecordCount: _record_count,
+    ConditionCount: _condition_count,
+    ColumnMin: _column_min,
+    ColumnMax: _column_max,
+    ColumnNewest: _column_newest,
+    ColumnSum: _total,
+    ColumnAvg: _total,
+    ColumnStddev: _column_stddev,
+    LongestText: _longest_text,
+    SqlAggregate: _sql_aggregate,
+    SqlCondition: _sql_aggregate,
+    DistinctEstimate: distinct_estimate,
+    MedianEstimate: median_estimate,
+    TopEstimate: top_estimate,
+}

@@ -19,23 +19,22 @@ from dq_dagster.metrics.frequency import (
     TopEstimate,
 )
 from dq_dagster.metrics.states import Opaque, State
-from dq_dagster.spark.expressions.aggregates import (
+from dq_dagster.spark.expressions.values import (
     Aggregates,
+    Counting,
     Results,
-    aggregates,
+    counting,
     numeric_column,
     transport,
     value_or_null,
 )
 from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table
-from dq_dagster.spark.passes.frequencies import Counting, counting
 
-# More than asked for, so that ties for the last place show.
+# More than needed, so that ties for the last place show.
 _SPARE = 20
 
 
-@aggregates.register
-def _(metric: DistinctEstimate, table: Table) -> Aggregates:
+def distinct_estimate(metric: DistinctEstimate, table: Table) -> Aggregates:
     key = counting(metric.grouping, table, alias="key").sql
     # The sketch takes few types; a hash of 64 bits stands for a value of any.
     hashed = f"if({key} IS NULL, NULL, xxhash64({key}))"
@@ -47,8 +46,7 @@ def _(metric: DistinctEstimate, table: Table) -> Aggregates:
     )
 
 
-@aggregates.register
-def _(metric: MedianEstimate, table: Table) -> Aggregates:
+def median_estimate(metric: MedianEstimate, table: Table) -> Aggregates:
     column = numeric_column(table, metric.column, "The median")
     value = value_or_null(column.sql, metric.where)
     if isinstance(column.kind, T.DecimalType):
@@ -64,8 +62,7 @@ def _(metric: MedianEstimate, table: Table) -> Aggregates:
     )
 
 
-@aggregates.register
-def _(metric: TopEstimate, table: Table) -> Aggregates:
+def top_estimate(metric: TopEstimate, table: Table) -> Aggregates:
     task = counting(metric.grouping, table, alias="item.item")
     if isinstance(task.key.kind, T.NullType):
         return Aggregates(lambda _: Opaque("levels", ()))

@@ -18,8 +18,7 @@ from dq_dagster.judging.comparison import parse_day, parse_moment
 from dq_dagster.metrics.constant import Constant, Scalar, nearest_float, rounded
 from dq_dagster.metrics.meanings.meaning import Match
 from dq_dagster.metrics.states import EXACT
-from dq_dagster.spark.frames import quoting
-from dq_dagster.spark.frames.columns import COMPARABLE, FLOATS, ColumnRef
+from dq_dagster.spark.frames.columns import COMPARABLE, FLOATS, ColumnRef, text_literal
 
 _MOST_DIGITS = 18
 # Intervals count microseconds in a long.
@@ -122,7 +121,7 @@ def _exact_member(value: Scalar, kind: T.NumericType) -> str | None:
 def _other(value: Scalar, constant: Constant, column: ColumnRef) -> str:
     match column.kind:
         case T.StringType() if isinstance(value, str):
-            return quoting.text(value)
+            return text_literal(value)
         case T.BooleanType() if isinstance(value, bool):
             return str(value).lower()
         case T.DateType() if (day := _day(value)) is not None:
@@ -204,7 +203,7 @@ def member_of(column: ColumnRef, values: Sequence[Constant], match: Match = "exa
     if match == "ignore_accents" and isinstance(column.kind, T.StringType):
         texts = [without_accents(str(value.value)) for value in values]
         operand = _without_accents_sql(column.plain_text, among=texts)
-        members = [quoting.text(text) for text in texts]
+        members = [text_literal(text) for text in texts]
     if match != "exact" and isinstance(column.kind, T.StringType):
         operand = f"lower({operand})"
         members = [f"lower({literal})" for literal in members]
@@ -247,9 +246,9 @@ def _without_accents_sql(value: str, *, among: Sequence[str]) -> str:
     wanted = set("".join(among).lower())
     accented = {char: base for char, base in _accented().items() if base.lower() in wanted}
     if accented:
-        old, new = quoting.text("".join(accented)), quoting.text("".join(accented.values()))
+        old, new = text_literal("".join(accented)), text_literal("".join(accented.values()))
         value = f"translate({value}, {old}, {new})"
-    return f"regexp_replace({value}, {quoting.text(_MARKS)}, '')"
+    return f"regexp_replace({value}, {text_literal(_MARKS)}, '')"
 
 
 # Marks that take no space of their own.

@@ -1,16 +1,19 @@
-"""Each row condition as one SQL predicate that built-in types can not make raise."""
+"""Each row condition as one SQL predicate that built-in types cannot make raise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import singledispatch
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.metrics.conditions import (
     Condition,
+    Fault,
     HasValue,
+    InLastWhile,
     IsEmpty,
     NotValid,
     Outside,
@@ -22,12 +25,18 @@ from dq_dagster.metrics.conditions import (
 )
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.metric import ConditionCount, RowMetric
+from dq_dagster.metrics.sources import ReferenceMembership
 from dq_dagster.rules.fields.regex import fixed_width, whole
 from dq_dagster.spark.expressions import literals
 from dq_dagster.spark.expressions.literals import member_of
-from dq_dagster.spark.expressions.meanings.validity import validity
-from dq_dagster.spark.frames import quoting
-from dq_dagster.spark.frames.columns import COMPARABLE, FLOATS, ColumnRef, Table
+from dq_dagster.spark.frames.columns import (
+    COMPARABLE,
+    FLOATS,
+    ColumnRef,
+    Table,
+    identifier,
+    text_literal,
+)
 
 # With more of them the pattern would be as fast.
 _MOST = 30
@@ -55,9 +64,9 @@ def matched(condition: PatternMatch, column: ColumnRef, table: Table) -> str:
     one of them needs no matching. Otherwise the constant makes that part of the text void.
     """
     pattern = whole(condition.pattern) if condition.whole else condition.pattern
-    match = f"RLIKE {quoting.text(pattern)}"
+    match = f"RLIKE {text_literal(pattern)}"
     found = _fast(condition, column) or f"{column.sql} {match}"
-    usual = [quoting.text(text) for text in table.usual_texts.get(column.sql, ())]
+    usual = [text_literal(text) for text in table.usual_texts.get(column.sql, ())]
     if not usual:
         return found
     known = f"{column.sql} IN ({', '.join(usual)})"
@@ -75,7 +84,7 @@ def _fast(condition: PatternMatch, column: ColumnRef) -> str | None:
         return None
     # In bytes, which Spark need not count: all characters are ASCII if the text matches.
     length = f"octet_length({column.sql}) = {fixed.width}"
-    return f"({length} AND {column.sql} RLIKE {quoting.text(fixed.pattern)})"
+    return f"({length} AND {column.sql} RLIKE {text_literal(fixed.pattern)})"
 
 
 def _text_column(table: Table, name: str) -> ColumnRef | None:
@@ -94,37 +103,57 @@ def _is_plain(column: ColumnRef) -> bool:
 # What trimming takes away: the white space of ASCII. Hexadecimal, since escapes depend on settings.
 _BLANKS = "CAST(X'20090A0B0C0D' AS STRING)"
 _TEXT = (T.StringType, T.NullType)
+TIMES = (T.DateType, T.TimestampType, T.TimestampNTZType, T.NullType)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+# Wall clocks near the ends of Spark's calendar have no instant in some zones; these all have.
+_FIRST, _LAST = "TIMESTAMP_NTZ'-100000-01-01'", "TIMESTAMP_NTZ'+100000-01-01'"
 
 
-@singledispatch
-def predicate(condition: Condition, table: Table) -> str:
-    """The SQL that is true for the rows the condition is true for, else false or NULL."""
+def fault_sql(fault: Fault, table: Table) -> str:
+    """The one SQL text of a fault: true for the rows that have it, false for all others."""
+    return rows_sql(fault.condition, fault.where, table)
+
+
+def rows_sql(condition: Condition, where: str | None, table: Table) -> str:
+    """True for the rows that pass the filter and meet the condition, else false, never NULL.
+
+    Raises Misfit if the condition does not fit the table.
+    """
+    found = _predicate(condition, table)
+    # Not "where AND found": Spark computes both sides, and the filter may guard the condition.
+    return found if where is None else f"if(({where}), {found}, false)"
+
+
+def _predicate(condition: Condition, table: Table) -> str:
+    for kind in type(condition).__mro__:
+        if kind in _PREDICATES:
+            return _PREDICATES[kind](condition, table)
     raise TypeError(f"No SQL for {type(condition).__name__}.")
 
 
-@predicate.register
-def _(condition: IsEmpty, table: Table) -> str:
+def _decided(predicate: str, *, unknown: bool) -> str:
+    """What an unknown answer (NULL) counts as: the only place where that is settled."""
+    return f"coalesce(({predicate}), {str(unknown).lower()})"
+
+
+def _is_empty(condition: IsEmpty, table: Table) -> str:
     column = table.column(condition.column)
     missing = f"{column.sql} IS NULL"
     return f"({missing} OR {is_blank(column)})" if _has_blanks(condition, column) else missing
 
 
-@predicate.register
-def _(condition: HasValue, table: Table) -> str:
-    column = table.column(condition.column)
-    present = f"{column.sql} IS NOT NULL"
-    return f"({present} AND NOT {is_blank(column)})" if _has_blanks(condition, column) else present
+def _has_value(condition: HasValue, table: Table) -> str:
+    return _present(condition, table.column(condition.column))
 
 
-@predicate.register
-def _(condition: SetMembership, table: Table) -> str:
+def _set_membership(condition: SetMembership, table: Table) -> str:
     column = table.column(condition.column)
     found = in_set(column, condition.values, ignore_case=condition.ignore_case)
     return _on_values(condition, column, found if condition.member else f"NOT ({found})")
 
 
-@predicate.register
-def _(condition: Outside, table: Table) -> str:
+def _outside(condition: Outside, table: Table) -> str:
     column = table.column(condition.column)
     if condition.of == "length":
         column.require(_TEXT, what="A length in characters", wanted="a string")
@@ -134,26 +163,26 @@ def _(condition: Outside, table: Table) -> str:
     return _on_values(condition, column, _beyond(column, condition))
 
 
-@predicate.register
-def _(condition: PatternMatch, table: Table) -> str:
+def _pattern_match(condition: PatternMatch, table: Table) -> str:
     column = table.column(condition.column)
     column.require(_TEXT, what="A pattern", wanted="a string")
     found = matched(condition, column, table)
     return _on_values(condition, column, found if condition.matches else f"NOT ({found})")
 
 
-@predicate.register
-def _(condition: NotValid, table: Table) -> str:
+def _not_valid(condition: NotValid, table: Table) -> str:
+    # Here: its patterns take a while to build, and few tables have rules that need them.
+    from dq_dagster.spark.expressions.meanings.validity import validity
+
     column = table.column(condition.column)
-    present = predicate(HasValue(condition.column, condition.blank_is_empty), table)
-    valid = f"coalesce(({validity(condition.meaning, column)}), false)"
+    present = _present(condition, column)
+    valid = _decided(validity(condition.meaning, column), unknown=False)
     if condition.empty_is_valid:
         return f"({present} AND NOT {valid})"
     return f"NOT ({present} AND {valid})"
 
 
-@predicate.register
-def _(condition: ValueSql, table: Table) -> str:
+def _value_sql(condition: ValueSql, table: Table) -> str:
     table.require_ansi()
     column = table.column(condition.column)
     fits = column.type_name.partition("(")[0] in condition.types
@@ -161,14 +190,47 @@ def _(condition: ValueSql, table: Table) -> str:
         wanted = " or ".join(condition.types)
         raise Misfit.wrong_type("This condition", column.name, column.type_name, wanted)
     found = condition.sql.replace("{value}", column.sql)
-    return _on_values(condition, column, f"coalesce(({found}), false)")
+    return _on_values(condition, column, _decided(found, unknown=False))
 
 
-@predicate.register
-def _(condition: RowBreaks, table: Table) -> str:
+def _row_breaks(condition: RowBreaks, table: Table) -> str:
     table.require_columns_of(condition.sql)
-    unknown = "false" if condition.null_breaks else "true"
-    return f"NOT coalesce(({condition.sql}), {unknown})"
+    return f"NOT {_decided(condition.sql, unknown=not condition.null_breaks)}"
+
+
+def _in_last_while(condition: InLastWhile, table: Table) -> str:
+    column = table.column(condition.column)
+    column.require(TIMES, what="A number of new rows", wanted="a date or a timestamp")
+    if isinstance(column.kind, T.NullType):
+        return "false"
+    until = (table.now - _EPOCH) // _MICROSECOND
+    since = until - int(condition.seconds * 1_000_000)
+    moment, after, up_to = _comparable(column, since, until)
+    return f"({column.sql} IS NOT NULL AND {moment} > {after} AND {moment} <= {up_to})"
+
+
+def _comparable(column: ColumnRef, since: int, until: int) -> tuple[str, str, str]:
+    """The column and the ends of the window, as values of one type."""
+    after, up_to = f"timestamp_micros({since}L)", f"timestamp_micros({until}L)"
+    if isinstance(column.kind, T.DateType):
+        # A midnight lies after an instant if its date does, and up to it likewise. Casting the
+        # column instead would raise on dates that no timestamp can hold.
+        return column.sql, f"CAST({after} AS DATE)", f"CAST({up_to} AS DATE)"
+    if isinstance(column.kind, T.TimestampNTZType):
+        within = f"least(greatest({column.sql}, {_FIRST}), {_LAST})"
+        return f"CAST({within} AS TIMESTAMP)", after, up_to
+    return column.sql, after, up_to
+
+
+def _reference_membership(condition: ReferenceMembership, table: Table) -> str:
+    """Speaks of a table that has the lookup's flag, which a join with the reference adds."""
+    lookup = condition.lookup
+    present = [
+        f"{value_or_empty(table.column(name), blank_is_empty=lookup.blank_is_empty)} IS NOT NULL"
+        for name in lookup.columns
+    ]
+    found = f"{identifier(lookup.flag)} IS {'NOT ' if condition.member else ''}NULL"
+    return f"(({' OR '.join(present)}) AND {found})"
 
 
 def in_set(column: ColumnRef, values: Sequence[Constant], *, ignore_case: bool) -> str:
@@ -185,6 +247,11 @@ def value_or_empty(column: ColumnRef, *, blank_is_empty: bool) -> str:
     if blank_is_empty and isinstance(column.kind, T.StringType):
         return f"if({is_blank(column)}, NULL, {column.sql})"
     return column.sql
+
+
+def _present(condition: ValueCondition, column: ColumnRef) -> str:
+    there = f"{column.sql} IS NOT NULL"
+    return f"({there} AND NOT {is_blank(column)})" if _has_blanks(condition, column) else there
 
 
 def _has_blanks(condition: ValueCondition, column: ColumnRef) -> bool:
@@ -211,3 +278,17 @@ def _beyond(column: ColumnRef, outside: Outside) -> str:
         # Spark holds NaN for the greatest value: it would be within a range without a maximum.
         ways.append(f"isnan({column.sql})")
     return " OR ".join(ways)
+
+
+_PREDICATES: Mapping[type[Condition], Callable[[Any, Table], str]] = {
+    IsEmpty: _is_empty,
+    HasValue: _has_value,
+    SetMembership: _set_membership,
+    Outside: _outside,
+    PatternMatch: _pattern_match,
+    NotValid: _not_valid,
+    ValueSql: _value_sql,
+    RowBreaks: _row_breaks,
+    InLastWhile: _in_last_while,
+    ReferenceMembership: _reference_membership,
+}

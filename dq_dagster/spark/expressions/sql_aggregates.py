@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from dq_dagster.metrics.constant import Single, rounded
@@ -67,15 +68,12 @@ def _instant(text: str) -> datetime:
         return moment
 
 
-def _time_or_text(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    def convert(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError:
-            # Before year 1 or after 9999, where Python has no times.
-            return text
-
-    return convert
+def _time_or_text(read: Callable[[str], Any], text: str) -> Any:
+    try:
+        return read(text)
+    except ValueError:
+        # Before year 1 or after 9999, where Python has no times.
+        return text
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
@@ -84,7 +82,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "float": lambda value: Single(rounded(float(value))),
     "double": float,
     "boolean": bool,
-    "date": _time_or_text(date.fromisoformat),
-    "timestamp": _time_or_text(_instant),
-    "timestamp_ntz": _time_or_text(datetime.fromisoformat),
+    "date": partial(_time_or_text, date.fromisoformat),
+    "timestamp": partial(_time_or_text, _instant),
+    "timestamp_ntz": partial(_time_or_text, datetime.fromisoformat),
 }

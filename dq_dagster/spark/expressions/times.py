@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import types as T
 
-from dq_dagster.spark.frames.quoting import text
+from dq_dagster.spark.frames.columns import text_literal
 
 _EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 UTC = "UTC"
@@ -50,7 +50,7 @@ def seconds_of_wall(wall: str) -> str:
 def _converted(wall: str, source: str, target: str) -> str:
     if source == target:
         return wall
-    return f"convert_timezone({text(source)}, {text(target)}, {wall})"
+    return f"convert_timezone({text_literal(source)}, {text_literal(target)}, {wall})"
 
 
 # A day in the usual form is what Spark writes itself, and by far the fastest.
@@ -102,7 +102,7 @@ def _tokens(fmt: str) -> list[str]:
 
 def _piece(token: str, time: ShownTime) -> str | None:
     if not token.startswith("%"):
-        return text(token)
+        return text_literal(token)
     day = time.day
     match token[1:]:
         case "%":
@@ -154,7 +154,7 @@ def _name(token: str, day: str) -> str | None:
     if token not in names:
         return None
     number, known = names[token]
-    return f"elt({number}, {', '.join(map(text, known))})"
+    return f"elt({number}, {', '.join(map(text_literal, known))})"
 
 
 def _offset(seconds: str) -> str:
@@ -182,7 +182,7 @@ def key_of_window(seconds: str, windows: Sequence[Window]) -> str:
     for window in sorted(windows):
         if steps and steps[-1][0] == window.start:
             steps.pop()
-        steps += [(window.start, text(window.key)), (window.end, _NOTHING)]
+        steps += [(window.start, text_literal(window.key)), (window.end, _NOTHING)]
     return _tree(seconds, [(None, _NOTHING), *steps])
 
 

@@ -1,4 +1,4 @@
-"""Finding the column that a rule names, in the table at hand."""
+"""Finding the column that a rule names, and writing names and texts as SQL."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.spark.frames.failures import reason_of
-from dq_dagster.spark.frames.other_datasets import Surroundings
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.session.session import is_case_sensitive
 from dq_dagster.sql.expressions import columns_used
 
@@ -30,6 +29,23 @@ COMPARABLE = (
     T.BooleanType,
     T.NullType,
 )
+
+
+def identifier(name: str) -> str:
+    """A column name as SQL, whatever it consists of."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def text_literal(value: str) -> str:
+    """A string literal that means the same under every parser setting.
+
+    Backslashes and quotes read differently with ``escapedStringLiterals`` and between versions,
+    and ``${...}`` is replaced with settings even between quotes, so anything beyond plain
+    characters goes as the hexadecimal form of its UTF-8 bytes.
+    """
+    if value.isascii() and value.isprintable() and not set(value) & {"'", '"', "\\", "$"}:
+        return f"'{value}'"
+    return f"CAST(X'{value.encode().hex()}' AS STRING)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +75,11 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The columns that rules can name, the time that counts as now, and what lies around."""
+    """The columns that rules can name, the time that counts as now, and what lies beside it."""
 
     schema: T.StructType
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    other_datasets: OtherDatasets = field(default_factory=OtherDatasets)
     # What rules list of texts, by the SQL of their column.
     usual_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Why columns, by their names as ``Divided`` has them, are there in parts of the data only.
@@ -78,7 +94,7 @@ class Table:
         cls,
         frame: DataFrame,
         now: datetime | None = None,
-        around: Surroundings | None = None,
+        around: OtherDatasets | None = None,
         *,
         is_ansi: bool = True,
     ) -> Table:
@@ -86,7 +102,7 @@ class Table:
         return cls(
             frame.schema,
             now or datetime.now(UTC),
-            around or Surroundings(),
+            around or OtherDatasets(),
             is_ansi=is_ansi,
             case_sensitive=is_case_sensitive(frame.sparkSession),
         )
@@ -145,8 +161,7 @@ class Table:
 
     def _field(self, schema: T.StructType, name: str) -> T.StructField | None:
         found = find_field(schema, name, name, case_sensitive=self.case_sensitive)
-        reason = None if found is None else reason_of(found)
-        if reason:
+        if found is not None and found.metadata and (reason := reason_of(found)):
             raise Misfit(reason)
         return found
 
@@ -156,8 +171,8 @@ def find_field(
 ) -> T.StructField | None:
     """The field that Spark finds; ``path`` is what it is called if there are two of them.
 
-    Unless a session is told to, Spark resolves names without regard to case, so two that differ
-    only there clash.
+    Unless a session is set otherwise, Spark resolves names without regard to case, so two that
+    differ only there clash.
     """
     alike = [field for field in schema.fields if _same(field.name, name, case_sensitive)]
     if len(alike) > 1:

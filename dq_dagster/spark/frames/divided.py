@@ -37,9 +37,9 @@ class Divided:
 
     It has the columns of all partitions together, but for ``clashes``: those whose types do not
     fit together, by their names (in lower case, unless the session is case-sensitive). ``others``
-    are the partitions that have not just these columns: to be judged by themselves they are looked
-    at by themselves. ``partitions`` are those that were read, with or without rows; None where only
-    the rows themselves say it.
+    are the partitions that have not just these columns: to be judged by themselves they are
+    measured by themselves. ``partitions`` are those that were read, with or without
+    rows; None where only the rows themselves say it.
     """
 
     frame: DataFrame
@@ -49,14 +49,14 @@ class Divided:
 
     @property
     def plain(self) -> DataFrame:
-        """All there is, as people know it; raises if a column can not be part of that."""
+        """All there is, as people know it; raises if a column cannot be part of that."""
         for clash in self.clashes.values():
             raise clash
         return self.frame.drop(HIDDEN_KEY)
 
     @property
     def undivided(self) -> Divided:
-        """The same for those who do not ask about single partitions."""
+        """The same for those who judge no single partitions."""
         return replace(self, frame=self.frame.drop(HIDDEN_KEY), others=())
 
     @classmethod

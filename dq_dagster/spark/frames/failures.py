@@ -1,4 +1,4 @@
-"""What Spark raised, told without the row values that its own text may quote."""
+"""What Spark raised, without the row values that its own text may quote."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import types as T
 
-from dq_dagster.errors import SparkFailure
+from dq_dagster.errors import RuleFailure, SparkFailure
 
-# The entries of a field's metadata: why it can not be read, and the type that it has elsewhere.
+# The entries of a field's metadata: why it cannot be read, and its type in pandas.
 UNREADABLE = "dq_dagster/unreadable"
 UNREADABLE_TYPE = "dq_dagster/type"
 _MARK = "dq_dagster: "
@@ -22,7 +22,7 @@ _RAISED = re.compile(
 
 
 def reason_of(field: T.StructField) -> str | None:
-    """Why a column can not be read; None if it can."""
+    """Why a column cannot be read; None if it can."""
     return (field.metadata or {}).get(UNREADABLE)
 
 
@@ -39,7 +39,7 @@ def raised_reason(error: Exception) -> str | None:
 
 _HINTS = {
     "DIVIDE_BY_ZERO": "a division by zero; try_divide gives NULL instead",
-    "CAST_INVALID_INPUT": "a value that can not be cast; try_cast gives NULL instead",
+    "CAST_INVALID_INPUT": "a value that cannot be cast; try_cast gives NULL instead",
     "CAST_OVERFLOW": "a value too large for the type it is cast to; try_cast gives NULL instead",
     "ARITHMETIC_OVERFLOW": "a result too large for its type; cast to a wider type first",
     "NUMERIC_VALUE_OUT_OF_RANGE": "a number too large for its type; cast to a wider type first",
@@ -53,8 +53,10 @@ _JAVA_CLASS = re.compile(r"\b(?:[a-z_]\w*\.)+[A-Z]\w*(?:Exception|Error)\b")
 _WRAPPERS = {"org.apache.spark.SparkException", "java.util.concurrent.ExecutionException"}
 
 
-def told(error: Exception) -> SparkFailure:
+def failure_of(error: Exception) -> RuleFailure:
     """A sentence with the error's class, fit to be shown anywhere."""
+    if isinstance(error, RuleFailure):
+        return error
     if isinstance(error, AnalysisException):
         # Raised before any row was read: the text speaks of names and types only.
         return SparkFailure(f"Spark does not accept this rule: {first_line(error)}")
@@ -70,7 +72,7 @@ def told(error: Exception) -> SparkFailure:
 
 @contextmanager
 def without_quoting_rows() -> Iterator[None]:
-    """Keeps PySpark from logging errors whose text quotes row values; they are told here."""
+    """Keeps PySpark from logging errors whose text quotes row values; rules report them."""
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     before = logger.disabled
     logger.disabled = True

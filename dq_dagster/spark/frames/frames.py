@@ -49,7 +49,7 @@ def from_pandas(frames: Mapping[Any, pd.DataFrame]) -> dict[Any, DataFrame]:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """All columns in their order; those that can not be read as the reason for that."""
+    """All columns in their order; those that cannot be read as the reason for that."""
 
     rows: int
     columns: Sequence[Column | _Unreadable]
@@ -70,7 +70,7 @@ class _Table:
     def frame(self, session: SparkSession, zone: str, *, wall_clock: Collection[str]) -> DataFrame:
         frame = self._readable_frame(session, zone, wall_clock)
         if len(self.readable) < len(self.columns):
-            # Columns over nothing but local data Spark would compute at once, asked for or not.
+            # Columns over nothing but local data Spark would compute at once, needed or not.
             frame = frame.crossJoin(session.range(1).withColumnRenamed("id", _NEVER_LOCAL))
         found = iter(frame.columns)
         selected = [
@@ -159,7 +159,7 @@ def _type_of(data: Any) -> str:
 
 
 def require_readable(frame: DataFrame) -> DataFrame:
-    """The frame itself, for those who need all of it; raises if a column can not be read."""
+    """The frame itself, for those who need all of it; raises if a column cannot be read."""
     reasons = [reason for field in frame.schema.fields if (reason := reason_of(field))]
     if reasons:
         raise UnreadableData(" ".join(reasons))

@@ -1,4 +1,4 @@
-"""What rules may look at beyond the data: other datasets, each read once, and what is on record."""
+"""What rules may read beyond the data: other datasets, each once, and what is on record."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ from dq_dagster.metrics.sources import (
     TableData,
     scalar,
 )
-from dq_dagster.spark.frames.failures import first_line, told
+from dq_dagster.spark.frames.failures import failure_of, first_line
 from dq_dagster.spark.frames.frames import as_spark
 from dq_dagster.spark.frames.reading import absolute
-from dq_dagster.spark.session.ansi import home_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class OtherDatasets:
     """Which data is judged, and what there is beside it.
 
-    ``references`` holds datasets by asset key and may load one when it is asked for it; ``whole``
-    brings all rows of the judged asset, of which a look may only see some partitions.
+    ``references`` holds datasets by asset key and may load one when it is needed; ``whole``
+    brings all rows of the judged asset, of which a pass may only see some partitions.
     ``recorded`` holds values by metric key, ``metadata`` those of the latest materialization; what
     other assets have of either is in a mapping of its own, under the asset's key.
     """
@@ -46,13 +45,13 @@ class Surroundings:
     whole: Callable[[], DataFrame] | None = None
     _read: dict[Dataset, DataFrame | RuleFailure] = field(default_factory=dict)
 
-    def frame_of(self, dataset: Dataset, beside: DataFrame) -> DataFrame:
-        """The dataset as a frame of the session that ``beside``, the data itself, belongs to."""
+    def frame_of(self, dataset: Dataset, beside: DataFrame, home: SparkSession) -> DataFrame:
+        """The dataset as a frame; ``home`` is the session of ``beside``, the data itself."""
         own = dataset == AssetData(self.asset) and self.asset not in self.references
         if own and self.whole is None:
             return beside
         if dataset not in self._read:
-            self._read[dataset] = self._load(dataset, beside)
+            self._read[dataset] = self._load(dataset, home)
         found = self._read[dataset]
         if isinstance(found, RuleFailure):
             raise found
@@ -81,9 +80,9 @@ class Surroundings:
             raise Misfit.no_metadata(metric.entry, list(found))
         return scalar(found.get(metric.entry), metric.name)
 
-    def _load(self, dataset: Dataset, beside: DataFrame) -> DataFrame | RuleFailure:
+    def _load(self, dataset: Dataset, session: SparkSession) -> DataFrame | RuleFailure:
         try:
-            frame = self._open(dataset, beside)
+            frame = self._open(dataset, session)
             # Connect finds out here whether there is anything to read.
             _ = frame.schema
         except RuleFailure as failure:
@@ -94,8 +93,7 @@ class Surroundings:
             return Unmeasurable.unreadable(dataset.label, _reason(error))
         return frame
 
-    def _open(self, dataset: Dataset, beside: DataFrame) -> DataFrame:
-        session = home_of(beside.sparkSession)
+    def _open(self, dataset: Dataset, session: SparkSession) -> DataFrame:
         match dataset:
             case AssetData(asset) if asset in self.references:
                 return as_spark(self.references[asset])
@@ -119,4 +117,4 @@ def _reason(error: Exception) -> str:
     """Why something could not be read, without anything that the text of an error may quote."""
     if isinstance(error, AnalysisException):
         return first_line(error)
-    return str(told(error)) if isinstance(error, PySparkException) else type(error).__name__
+    return str(failure_of(error)) if isinstance(error, PySparkException) else type(error).__name__

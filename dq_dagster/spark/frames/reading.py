@@ -1,4 +1,4 @@
-"""Data from files and tables, told in plain words where it can not be read."""
+"""Data from files and tables, with plain words where it cannot be read."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def read_files(
     given = {**_OPTIONS.get(kind, {}), **options}
     reader = session.read.format(kind).options(**given)
     guess = "" if known else ", the default, since its name does not say a format"
-    what = f"'{path}' can not be read as {kind}{guess}"
-    frame = _told(lambda: reader.load(_absolute(path)), what)
+    what = f"'{path}' cannot be read as {kind}{guess}"
+    frame = _explained(lambda: reader.load(_absolute(path)), what)
     if frame.columns == [_CORRUPT]:
         raise UnreadableData(
             f"'{path}' holds no JSON objects, one on each line. If it is one document over several "
@@ -64,20 +64,22 @@ def read_files(
 
 
 def read_table(session: SparkSession, name: str) -> DataFrame:
-    return _told(lambda: session.table(name), f"Table '{name}' can not be read")
+    return _explained(lambda: session.table(name), f"Table '{name}' cannot be read")
 
 
 def rows_where(frame: DataFrame, condition: str) -> DataFrame:
     # Here: what can be said of files before needs no Spark.
-    from dq_dagster.spark.session.ansi import under_ansi
+    from dq_dagster.spark.frames.ansi import under_ansi
 
     rows = under_ansi(frame)
-    return _told(lambda: rows.where(condition), f"'{condition}' can not be used as a row filter")
+    return _explained(
+        lambda: rows.where(condition), f"'{condition}' cannot be used as a row filter"
+    )
 
 
 def require_expression(frame: DataFrame, sql: str, what: str) -> None:
-    """Says so if an expression over a frame's columns can not be computed. Reads no data."""
-    _told(lambda: frame.selectExpr(sql), f"{what}, is neither a column nor an SQL expression")
+    """Says so if an expression over a frame's columns cannot be computed. Reads no data."""
+    _explained(lambda: frame.selectExpr(sql), f"{what}, is neither a column nor an SQL expression")
 
 
 def format_of(path: str) -> str | None:
@@ -104,7 +106,7 @@ def require_existing(path: str) -> None:
         if Path(path).is_dir() and not any(map(_is_data, Path(path).iterdir())):
             raise UnreadableData(f"'{path}' is a folder without files.")
     except OSError as error:
-        raise UnreadableData(f"'{path}' can not be read: {error.strerror}.") from None
+        raise UnreadableData(f"'{path}' cannot be read: {error.strerror}.") from None
 
 
 def _is_data(file: Path) -> bool:
@@ -117,7 +119,7 @@ def _absolute(path: str) -> str:
     return path if "://" in path else str(Path(path).absolute())
 
 
-def _told(read: Callable[[], DataFrame], what: str) -> DataFrame:
+def _explained(read: Callable[[], DataFrame], what: str) -> DataFrame:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

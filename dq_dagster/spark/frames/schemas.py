@@ -50,8 +50,8 @@ def fields_of(schema: T.StructType) -> tuple[Field, ...]:
 
 
 def _shape_of_field(field: T.StructField) -> Shape:
-    elsewhere = (field.metadata or {}).get(UNREADABLE_TYPE)
-    return Shape(elsewhere) if isinstance(elsewhere, str) else shape_of(field.dataType)
+    original = (field.metadata or {}).get(UNREADABLE_TYPE)
+    return Shape(original) if isinstance(original, str) else shape_of(field.dataType)
 
 
 def shape_of(kind: T.DataType) -> Shape:

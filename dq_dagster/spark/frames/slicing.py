@@ -12,11 +12,11 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import DeclarationError, RuleFailure, TooManyParts
-from dq_dagster.metrics.measured import NO_KEY, UNDIVIDED, WHOLE, Cut, Slice
+from dq_dagster.metrics.measured import NO_KEY, UNDIVIDED, WHOLE, Cut, Measured, Slice
+from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.states import EXACT
-from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, Table
+from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, Table, identifier, text_literal
 from dq_dagster.spark.frames.frames import HIDDEN_KEY
-from dq_dagster.spark.frames.quoting import identifier, text
 from dq_dagster.sql.expressions import columns_used
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Division:
 
     @classmethod
     def of(cls, table: Table, *, partition_by: str | None, dimensions: Iterable[str]) -> Division:
-        """A dimension that can not be grouped by is a problem of its own, not of the others."""
+        """A dimension that cannot be grouped by is a problem of its own, not of the others."""
         found: dict[str, str] = {}
         problems: dict[str, RuleFailure] = {}
         for name in dict.fromkeys(dimensions):
@@ -52,14 +52,15 @@ class Division:
         return cls(partition, found, problems)
 
     def usable(self, cuts: Sequence[Cut]) -> tuple[Cut, ...]:
-        """The cuts that can be made; what remains of those that can not is never less than all."""
+        """The cuts that can be made; what remains of those that cannot is never less than all."""
         fine = tuple(cut for cut in cuts if cut.dimension not in self.problems)
         return fine or (Cut(cuts[0].partitioned),)
 
     def visible(self, frame: DataFrame) -> DataFrame:
         """The frame as people know it, without a key that was only added for us."""
-        hidden = self.partition == identifier(HIDDEN_KEY)
-        return frame.drop(HIDDEN_KEY) if hidden else frame
+        if self.partition is None or self.partition != identifier(HIDDEN_KEY):
+            return frame
+        return frame.drop(HIDDEN_KEY)
 
 
 UNSLICED = Division(None, {}, {})
@@ -75,7 +76,7 @@ def partition_key(table: Table, partition_by: str) -> str:
         if columns_used(partition_by):
             table.require_ansi()
         sql = f"({partition_by})"
-    return f"coalesce(CAST({sql} AS STRING), {text(NO_KEY)})"
+    return f"coalesce(CAST({sql} AS STRING), {text_literal(NO_KEY)})"
 
 
 def require_possible(table: Table, partition_by: str, keys: Sequence[str]) -> None:
@@ -161,14 +162,14 @@ class Parts:
         return cls(keyed, cuts, keys, division.partitions)
 
     def one_by_one(self) -> Iterator[tuple[Slice, DataFrame]]:
-        """Each partition, and all rows, as frames of their own: for what can not be grouped."""
+        """Each partition, and all rows, as frames of their own: for what cannot be grouped."""
         plain = self.frame.drop(*self.keys.values())
         if UNDIVIDED in self.cuts:
             yield WHOLE, plain
         if Cut(partitioned=True) in self.cuts:
             key = identifier(self.keys[None])
             for name in self.partitions:
-                rows = self.frame.where(f"{key} = {text(name)}")
+                rows = self.frame.where(f"{key} = {text_literal(name)}")
                 yield Slice(name), rows.drop(*self.keys.values())
 
     def only(self, part: Slice) -> Parts:
@@ -179,7 +180,7 @@ class Parts:
         if part.dimension is not None:
             named[part.dimension] = part.group
         same = [
-            f"{identifier(self.keys[name])} <=> {'NULL' if key is None else text(key)}"
+            f"{identifier(self.keys[name])} <=> {'NULL' if key is None else text_literal(key)}"
             for name, key in named.items()
         ]
         rows = self.frame.where(" AND ".join(same) or "true")
@@ -196,6 +197,14 @@ class Parts:
         )
         whole = [WHOLE] if UNDIVIDED in self.cuts else []
         return any(part not in found for part in (*judged, *whole))
+
+    def measured(
+        self, metric: Metric, states: Mapping[Slice, Any] | RuleFailure, nothing: Any = None
+    ) -> Measured:
+        """The states of a metric in these parts, or that it has none anywhere."""
+        if isinstance(states, RuleFailure):
+            return Measured.failed(metric, states)
+        return Measured(metric, states, self.cuts, nothing)
 
     def keys_of(self, cut: Cut) -> list[str]:
         """The columns that tell the parts of a cut apart."""

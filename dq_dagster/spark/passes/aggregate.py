@@ -1,46 +1,217 @@
-"""Runs aggregations, and keeps one raising rule from taking the others down.
+"""One aggregation over the rows: a select list, and where each metric finds its results in it.
 
-This is the one place that catches everything Spark may raise.
+Where one rule raises, the others are answered without it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pyspark.errors import PySparkException, QueryContextType
 
-from dq_dagster.errors import Misfit, RuleFailure, TooManyParts
-from dq_dagster.metrics.conditions import RowBreaks
+from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Measured, Slice
-from dq_dagster.metrics.metric import ConditionCount, RecordCount, RowMetric
+from dq_dagster.metrics.metric import Metric, RecordCount, RowMetric
 from dq_dagster.metrics.states import State
-from dq_dagster.spark.expressions.aggregates import Aggregates, aggregates
+from dq_dagster.spark.expressions.aggregates import aggregates
+from dq_dagster.spark.expressions.predicates import usual_texts
+from dq_dagster.spark.expressions.values import Aggregates
 from dq_dagster.spark.frames.columns import Table
-from dq_dagster.spark.frames.failures import told
+from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts
-from dq_dagster.spark.passes.query import Query
-from dq_dagster.spark.passes.skipping import Apart, counted_apart
+from dq_dagster.spark.passes.isolation import Suspicion, attempted, isolated
+from dq_dagster.spark.passes.skipping import counted_apart
+from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 States = dict[RowMetric, Measured]
-# So many parts are measured one by one if a rule raises on all of them together.
-_MOST_ALONE = 50
-Needs = dict[RowMetric, Aggregates]
+Needs = Mapping[RowMetric, Aggregates]
 Results = Mapping[RowMetric, State | RuleFailure | None]
 
+# So many parts are measured one by one if a rule raises on all of them together.
+_MOST_ALONE = 50
+_MOST_ROWS = 2**31
+_SMOOTH = 60
+_STEADY = 101
+# Moments and pairs of columns take several; sums that may overflow keep a flag beside the sum.
+_BUFFERS = {
+    **dict.fromkeys(("avg", "mean", "regr_avgx", "regr_avgy", "try_avg", "try_sum"), 2),
+    **dict.fromkeys(("std", "stddev", "stddev_pop", "stddev_samp"), 3),
+    **dict.fromkeys(("var_pop", "var_samp", "variance", "regr_sxx", "regr_syy"), 3),
+    **dict.fromkeys(("covar_pop", "covar_samp", "regr_sxy", "skewness"), 4),
+    **dict.fromkeys(("kurtosis",), 5),
+    **dict.fromkeys(("corr", "regr_r2"), 6),
+    **dict.fromkeys(("regr_intercept", "regr_slope"), 7),
+}
+_LOW_BITS = _MOST_ROWS - 1
+_LANES = 2
+_MISSING = re.compile(r"(`(?:[^`]|``)+`) IS NULL")
+_THERE = re.compile(r"(`(?:[^`]|``)+`) IS NOT NULL")
 
-def measure(parts: Parts, metrics: Sequence[RowMetric], table: Table) -> States:
-    """The states of each metric, or why it has none; one Spark query if nothing raises.
 
-    Columns that are only looked at for missing values have a second one, if files skip through it.
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Where a count is found: the aggregate, which half of it, and whether it says the rest."""
+
+    sql: str
+    half: Literal["low", "high"] | None = None
+    is_rest: bool = False
+
+    def read(self, found: int, rows: int) -> int:
+        if self.half is not None:
+            found = found >> 31 if self.half == "high" else found & _LOW_BITS
+        return rows - found if self.is_rest else found
+
+
+def _alone(predicates: Sequence[str]) -> dict[str, Lane]:
+    """For each predicate the count of the rows it is true for, in a buffer of its own."""
+    return {
+        predicate: Lane(_count(_counted(predicate)), is_rest=_counted(predicate) != predicate)
+        for predicate in predicates
+    }
+
+
+def _paired(predicates: Sequence[str]) -> dict[str, Lane]:
+    """For each predicate the half of a buffer that its count travels in."""
+    counted = list(dict.fromkeys(map(_counted, predicates)))
+    lanes: dict[str, Lane] = {}
+    for start in range(0, len(counted), _LANES):
+        pair = counted[start : start + _LANES]
+        terms = [f"if({text}, {1 << 31 if high else 1}L, 0L)" for high, text in enumerate(pair)]
+        sql = f"sum({' + '.join(terms)})"
+        lanes |= {text: Lane(sql, "high" if high else "low") for high, text in enumerate(pair)}
+    return {
+        predicate: replace(lanes[_counted(predicate)], is_rest=_counted(predicate) != predicate)
+        for predicate in predicates
+    }
+
+
+def _counted(predicate: str) -> str:
+    """What is counted for a predicate: itself, or what is not NULL for what is."""
+    missing = _MISSING.fullmatch(predicate)
+    return f"{missing[1]} IS NOT NULL" if missing else predicate
+
+
+def _count(predicate: str) -> str:
+    there = _THERE.fullmatch(predicate)
+    return f"count({there[1]})" if there else f"count(if({predicate}, 1, NULL))"
+
+
+def _buffers(sql: str) -> int:
+    """How many buffers Spark keeps for an aggregate."""
+    return _BUFFERS.get(sql.partition("(")[0], 1)
+
+
+def _padding(used: int) -> list[str]:
+    """Cheap aggregates that lift a query over the numbers of buffers that are slow."""
+    missing = _STEADY - used if _SMOOTH < used < _STEADY else 0
+    return [f"max({n})" for n in range(missing)]
+
+
+_ROWS = "count(1)"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The aggregates of some metrics, each distinct one computed once."""
+
+    needs: Needs
+    aliases: Mapping[str, str]
+    lanes: Mapping[str, Lane]
+    packed: bool
+
+    @classmethod
+    def of(cls, needs: Needs, *, packed: bool = True) -> Query:
+        safe, unsafe, others = _distinct(needs)
+        calls = _calls(needs)
+        lanes = _alone([*safe, *unsafe])
+        packed = packed and _used(lanes, calls) > _SMOOTH
+        if packed:
+            lanes |= _paired(safe)
+        counts = [_ROWS, *(lane.sql for lane in lanes.values())]
+        texts = dict.fromkeys([*counts, *others, *_padding(_used(lanes, calls))])
+        return cls(needs, {sql: f"dq_{n}" for n, sql in enumerate(texts)}, lanes, packed)
+
+    def select_list(self) -> list[str]:
+        return [f"{sql} AS {alias}" for sql, alias in self.aliases.items()]
+
+    def is_exact(self, rows: Iterable[Mapping[str, Any]]) -> bool:
+        """Whether packed counts can be told apart again."""
+        return not self.packed or all(row[self.aliases[_ROWS]] < _MOST_ROWS for row in rows)
+
+    def no_rows(self) -> dict[str, Any]:
+        """What Spark would answer for a part without rows."""
+        return {alias: 0 if sql == _ROWS else None for sql, alias in self.aliases.items()}
+
+    def states(self, row: Mapping[str, Any]) -> dict[RowMetric, State | RuleFailure | None]:
+        """Each metric's state from one row of results; None where those leave it open."""
+        results = [self._results(needed, row) for needed in self.needs.values()]
+        found: dict[RowMetric, State | RuleFailure | None] = {}
+        for (metric, needed), mine in zip(self.needs.items(), results, strict=True):
+            try:
+                found[metric] = needed.state(mine)
+            except RuleFailure as failure:
+                found[metric] = failure
+        return found
+
+    def using(self, sql: str) -> list[RowMetric]:
+        """The metrics that need that aggregate."""
+        return [metric for metric, needed in self.needs.items() if sql in self._texts(needed)]
+
+    def _texts(self, needed: Aggregates) -> list[str]:
+        counts = [self.lanes[predicate].sql for predicate in needed.counts.values()]
+        return [*counts, *needed.others.values()]
+
+    def _results(self, needed: Aggregates, row: Mapping[str, Any]) -> dict[str, Any]:
+        results = {name: row[self.aliases[sql]] for name, sql in needed.others.items()}
+        counts = {name: self._count(sql, row) for name, sql in needed.counts.items()}
+        return {**results, **counts}
+
+    def _count(self, predicate: str, row: Mapping[str, Any]) -> int:
+        lane = self.lanes[predicate]
+        # NULL: there were no rows at all.
+        return lane.read(row[self.aliases[lane.sql]] or 0, row[self.aliases[_ROWS]])
+
+
+def _distinct(needs: Needs) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """The distinct predicates of ours, those with text from users, and the other aggregates."""
+    safe = dict.fromkeys(p for n in needs.values() if not n.fallible for p in n.counts.values())
+    unsafe = dict.fromkeys(p for n in needs.values() if n.fallible for p in n.counts.values())
+    others = dict.fromkeys(sql for n in needs.values() for sql in n.others.values())
+    return list(safe), [p for p in unsafe if p not in safe], list(others)
+
+
+def _used(lanes: Mapping[str, Lane], calls: Iterable[str]) -> int:
+    """How many buffers Spark keeps for all of these, and for the number of rows."""
+    counts = (lane.sql for lane in lanes.values())
+    return sum(map(_buffers, dict.fromkeys([_ROWS, *counts, *calls])))
+
+
+def _calls(needs: Needs) -> Sequence[str]:
+    """The distinct aggregates other than counts that Spark keeps buffers for."""
+    calls = (call for n in needs.values() for call in (n.calls or n.others.values()))
+    return list(dict.fromkeys(calls))
+
+
+def measure(metrics: Sequence[Metric], parts: Parts, table: Table) -> dict[Metric, Measured]:
+    """The states of each metric, or why it has none; one Spark query if nothing raises."""
+    found = measure_with_rows(cast("Sequence[RowMetric]", metrics), parts, table)
+    return {metric: found[metric] for metric in cast("Sequence[RowMetric]", metrics)}
+
+
+def measure_with_rows(metrics: Sequence[RowMetric], parts: Parts, table: Table) -> States:
+    """The same, with the number of rows: if not even that is known, no single rule is to blame.
+
+    Columns that are only read for missing values have a second query, if files skip through it.
     """
+    table = replace(table, usual_texts=usual_texts(metrics, table))
     measured: States = {}
-    # The number of rows is always counted: if not even that works, no single rule is to blame.
-    needs: Needs = {RecordCount(): aggregates(RecordCount(), table)}
+    needs: dict[RowMetric, Aggregates] = {RecordCount(): aggregates(RecordCount(), table)}
     for metric in metrics:
         try:
             if metric.where is not None:
@@ -51,113 +222,88 @@ def measure(parts: Parts, metrics: Sequence[RowMetric], table: Table) -> States:
     measured |= _refused(parts.frame, needs)
     answerable = {metric: need for metric, need in needs.items() if metric not in measured}
     if measured.keys() >= set(metrics):
-        # Nobody asked for the rows alone.
+        # Nobody wants the rows alone.
         return measured
-    apart = _apart(parts.frame, answerable, table)
-    if apart is None:
-        return measured | _run(parts, answerable)
-    rows = replace(parts, frame=parts.frame.where(apart.condition))
-    few = {metric: need for metric, need in answerable.items() if metric in apart.metrics}
-    try:
-        measured |= _collect(rows, Query.of(few))
-    except TooManyParts:
-        raise
-    except Exception:  # noqa: BLE001 (a column that can not be read: each is told on its own)
-        return measured | _run(parts, answerable)
+    few = _few(parts, answerable, table)
     rest = {metric: need for metric, need in answerable.items() if metric not in few}
-    return measured | _run(parts, rest)
+    return measured | few | _run(parts, rest)
 
 
-def _apart(frame: DataFrame, needs: Needs, table: Table) -> Apart | None:
-    try:
-        return counted_apart(frame, needs, table)
-    except Exception:  # noqa: BLE001 (whatever is wrong, the query itself will say so)
-        return None
+def _few(parts: Parts, needs: Needs, table: Table) -> States:
+    """What is better counted apart; nothing if that raises, since each then fails on its own."""
+
+    def counted() -> States:
+        apart = counted_apart(parts.frame, needs, table)
+        if apart is None:
+            return {}
+        rows = replace(parts, frame=parts.frame.where(apart.condition))
+        return _collect(rows, Query.of({metric: needs[metric] for metric in apart.metrics}))
+
+    return attempted(counted, lambda _: {})
 
 
 def _refused(frame: DataFrame, needs: Needs) -> States:
     """The metrics whose text from users Spark's analyzer does not accept. Reads no data."""
     doubtful = {metric: need for metric, need in needs.items() if need.fallible}
-    if not doubtful or _analysis_error(frame, Query.of(doubtful).select_list()) is None:
+    if not doubtful or is_accepted(frame, Query.of(doubtful).select_list()):
         return {}
-    refused: States = {}
-    for metric, need in doubtful.items():
-        error = _analysis_error(frame, Query.of({metric: need}).select_list())
-        if error is not None:
-            reason = _not_a_predicate(frame, metric) or told(error)
-            refused[metric] = Measured.failed(metric, reason)
-    return refused
-
-
-def _analysis_error(frame: DataFrame, select_list: list[str]) -> Exception | None:
-    try:
-        # Classic Spark analyzes at once, Connect only when the schema is asked for.
-        _ = frame.selectExpr(*select_list).schema
-    except Exception as error:  # noqa: BLE001 (the isolation boundary)
-        return error
-    return None
-
-
-def _not_a_predicate(frame: DataFrame, metric: RowMetric) -> RuleFailure | None:
-    """Says in plain words that a predicate is neither true nor false, if that is what is wrong."""
-    condition = metric.condition if isinstance(metric, ConditionCount) else None
-    texts = [metric.where, condition.sql if isinstance(condition, RowBreaks) else None]
-    for text in filter(None, texts):
-        try:
-            kind = frame.selectExpr(f"({text}) AS answer").schema["answer"].dataType.simpleString()
-        except Exception as error:  # noqa: BLE001 (the isolation boundary)
-            return told(error)
-        if kind != "boolean":
-            return Misfit(f"'{text}' is of type {kind}; a row predicate must be true or false.")
-    return None
+    alone = {m: Query.of({m: need}).select_list() for m, need in doubtful.items()}
+    refused = {metric: refusal(frame, metric, columns) for metric, columns in alone.items()}
+    return {m: Measured.failed(m, reason) for m, reason in refused.items() if reason is not None}
 
 
 def _run(parts: Parts, needs: Needs, *, packed: bool = True) -> States:
-    """Runs all in one query; if that raises, the metrics the error points to run on their own."""
-    if not needs:
-        return {}
+    """All in one query; if that raises, the metrics the error points to run on their own."""
+    return isolated(
+        needs,
+        lambda some: _collect(parts, Query.of(some, packed=packed)),
+        narrow=lambda some, error: _suspicion(parts, some, error, packed=packed),
+        fail=lambda some, error: _part_by_part(parts, some, error),
+    )
+
+
+def _suspicion(
+    parts: Parts, needs: Needs, error: Exception, *, packed: bool
+) -> Suspicion[RowMetric, Aggregates, Measured]:
     query = Query.of(needs, packed=packed)
-    try:
-        return _collect(parts, query)
-    except TooManyParts:
-        raise
-    except Exception as error:  # noqa: BLE001 (the isolation boundary)
-        quoted = _texts_quoted(error, query)
-        suspects = {m: needs[m] for sql in quoted for m in query.using(sql)}
-        if query.packed and suspects and not any(need.fallible for need in suspects.values()):
-            # Of ours only packed counts can raise: there are too many rows for them.
-            return _run(parts, needs, packed=False)
-        rest = {metric: need for metric, need in needs.items() if metric not in suspects}
-        if len(quoted) == 1 and not any(need.fallible for need in rest.values()):
-            return _convicted(parts, suspects, error) | _run(parts, rest)
-        if suspects and rest:
-            # Not convicted yet: Spark computes equal parts of several rules once, and may quote
-            # a rule that would never have come to that part by itself.
-            return _run(parts, suspects) | _run(parts, rest)
-        return _run_in_halves(parts, needs, error)
+    quoted = _texts_quoted(error, query)
+    suspects = {m: needs[m] for sql in quoted for m in query.using(sql)}
+    if query.packed and suspects and not any(need.fallible for need in suspects.values()):
+        # Of ours only packed counts can raise: there are too many rows for them.
+        return Suspicion(known=_run(parts, needs, packed=False))
+    rest = {metric: need for metric, need in needs.items() if metric not in suspects}
+    if len(quoted) == 1 and not any(need.fallible for need in rest.values()):
+        return Suspicion(broken=suspects, groups=[rest])
+    if suspects and rest:
+        # Not yet proven: Spark computes equal parts of several rules once, and may quote a rule
+        # that would never have come to that part by itself.
+        return Suspicion(groups=[suspects, rest])
+    return _suspicion_without_words(parts, needs, error)
 
 
-def _run_in_halves(parts: Parts, needs: Needs, error: Exception) -> States:
+def _suspicion_without_words(
+    parts: Parts, needs: Needs, error: Exception
+) -> Suspicion[RowMetric, Aggregates, Measured]:
     """The error points to no rule: the rows are counted alone, the rest is run in halves."""
     if len(needs) == 1:
-        return _convicted(parts, needs, error)
-    rows: Needs = {metric: need for metric, need in needs.items() if metric == RecordCount()}
-    if rows:
-        counted = _run(parts, rows)
-        if isinstance(counted[RecordCount()].nothing, RuleFailure):
-            # Not even the rows can be counted: the data or Spark itself is broken.
-            return _failed(needs, error)
-        rest = {metric: need for metric, need in needs.items() if metric not in rows}
-        return counted | _run(parts, rest)
-    one, other = _halves(needs)
-    return _run(parts, one) | _run(parts, other)
+        return Suspicion(broken=needs)
+    rows = RecordCount()
+    if rows not in needs:
+        return Suspicion(groups=_halves(needs))
+    counted = _run(parts, {rows: needs[rows]})
+    if isinstance(counted[rows].nothing, RuleFailure):
+        # Not even the rows can be counted: the data or Spark itself is broken.
+        return Suspicion(known=_failed(needs, error))
+    rest = {metric: need for metric, need in needs.items() if metric != rows}
+    return Suspicion(known=counted, groups=[rest])
 
 
-def _convicted(parts: Parts, needs: Needs, error: Exception) -> States:
+def _part_by_part(parts: Parts, needs: Needs, error: Exception) -> States:
     """What raises on one part of the data may have an answer on the others."""
     if parts.cuts == (UNDIVIDED,):
         return _failed(needs, error)
-    slices = _parts_with_rows(parts)
+    # If not even the keys of the parts can be computed, there is nothing to go through.
+    slices = attempted(lambda: list(parts.aggregate(["count(1) AS n"])), lambda _: None)
     if slices is None or len(slices) > _MOST_ALONE:
         return _failed(needs, error)
     found: States = {}
@@ -168,27 +314,18 @@ def _convicted(parts: Parts, needs: Needs, error: Exception) -> States:
     return found
 
 
-def _parts_with_rows(parts: Parts) -> list[Slice] | None:
-    """The parts that have rows; None if not even their keys can be computed."""
-    try:
-        return list(parts.aggregate(["count(1) AS n"]))
-    except TooManyParts:
-        raise
-    except Exception:  # noqa: BLE001 (the isolation boundary)
-        return None
-
-
 def _failed(metrics: Iterable[RowMetric], error: Exception) -> States:
-    return {metric: Measured.failed(metric, told(error)) for metric in metrics}
+    failure = failure_of(error)
+    return {metric: Measured.failed(metric, failure) for metric in metrics}
 
 
 def _halves(needs: Needs) -> tuple[Needs, Needs]:
-    """What can not raise by itself apart from text of users; within each, column by column."""
+    """What cannot raise by itself apart from text of users; within each, column by column."""
     safe = {metric: need for metric, need in needs.items() if not need.fallible}
     unsafe = {metric: need for metric, need in needs.items() if need.fallible}
     if safe and unsafe:
         return safe, unsafe
-    ordered = sorted(needs.items(), key=lambda item: item[0].subject)
+    ordered = sorted(needs.items(), key=lambda item: (item[0].columns or ("",))[:1])
     middle = len(ordered) // 2
     return dict(ordered[:middle]), dict(ordered[middle:])
 
@@ -199,7 +336,9 @@ def _collect(parts: Parts, query: Query) -> States:
         query = Query.of(query.needs, packed=False)
         rows = parts.aggregate(query.select_list())
     states = {part: query.states(row) for part, row in rows.items()}
-    return _measured(parts, query, states) | _run(parts, _left_open(query, states.values()))
+    closer = _left_open(query, states.values())
+    measured = _measured(parts, query, states)
+    return measured | _run(parts, closer) if closer else measured
 
 
 def _measured(parts: Parts, query: Query, states: Mapping[Slice, Results]) -> States:
@@ -220,22 +359,20 @@ def _measured(parts: Parts, query: Query, states: Mapping[Slice, Results]) -> St
 
 
 def _over_nothing(
-    parts: Parts, needs: Mapping[RowMetric, Aggregates], states: Mapping[Slice, Results]
+    parts: Parts, needs: Needs, states: Mapping[Slice, Results]
 ) -> dict[RowMetric, State | RuleFailure | None]:
     """The states of no rows that only Spark knows, if any part has none: one small query."""
-    is_lacking = parts.lacks_any(states)
-    asked = {
-        metric: need.over_nothing
-        for metric, need in needs.items()
-        if need.over_nothing is not None
-        and (is_lacking or any(of[metric] is None for of in states.values()))
-    }
-    found = _run(parts.without_rows(), asked)
-    return {metric: found[metric].states.get(WHOLE, found[metric].nothing) for metric in asked}
+    unsaid = {m: need.over_nothing for m, need in needs.items() if need.over_nothing is not None}
+    if unsaid and not parts.lacks_any(states):
+        unsaid = {m: n for m, n in unsaid.items() if any(of[m] is None for of in states.values())}
+    if not unsaid:
+        return {}
+    found = _run(parts.without_rows(), unsaid)
+    return {metric: found[metric].states.get(WHOLE, found[metric].nothing) for metric in unsaid}
 
 
-def _left_open(query: Query, states: Iterable[Results]) -> Needs:
-    """A closer look for each metric whose state the results do not tell somewhere."""
+def _left_open(query: Query, states: Iterable[Results]) -> dict[RowMetric, Aggregates]:
+    """Closer aggregates for each metric whose state the results leave open somewhere."""
     metrics = {metric for found in states for metric, state in found.items() if state is None}
     return {m: n.closer for m, n in query.needs.items() if m in metrics and n.closer is not None}
 

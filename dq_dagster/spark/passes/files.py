@@ -20,8 +20,8 @@ from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import FileBytes, FileCount
+from dq_dagster.spark.frames.columns import identifier
 from dq_dagster.spark.frames.failures import condition_of
-from dq_dagster.spark.frames.quoting import identifier
 from dq_dagster.spark.frames.slicing import Parts
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class FileTotals:
 
 
 def file_totals(frame: DataFrame) -> FileTotals:
-    """Raises Misfit for data that is not read from files, Unmeasurable if Spark can not tell."""
+    """Raises Misfit for data that is not read from files, Unmeasurable if Spark cannot tell."""
     try:
         paths = [unquote(path) for path in frame.inputFiles()]
         if paths:
@@ -87,7 +87,7 @@ def _bytes(session: SparkSession, paths: Sequence[str]) -> int:
     if len(paths) <= _FEW or len(folders) * _CROWDED > len(paths):
         sizes = _listed(session, paths)
     else:
-        # Looking into a few folders is many times faster than looking up each of their files.
+        # Listing a few folders is many times faster than finding each of their files.
         sizes = _listed(session, folders).join(_table(session, paths), "path", "leftsemi")
     total = sizes.selectExpr("sum(length) AS bytes").collect()[0]["bytes"]
     return int(total or 0)

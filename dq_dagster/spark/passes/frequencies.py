@@ -7,60 +7,56 @@ The outer one counts how many values have each count, which is a small table for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
-from dq_dagster.errors import Misfit, RuleFailure
-from dq_dagster.metrics.frequency import Frequencies, Grouping, Level, Members
-from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
-from dq_dagster.spark.expressions.aggregates import transport, value_or_null
-from dq_dagster.spark.expressions.predicates import in_set, is_blank
-from dq_dagster.spark.frames.columns import ColumnRef, Table
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.errors import RuleFailure
+from dq_dagster.metrics.frequency import Frequencies, FrequencyMetric, Grouping, Level
+from dq_dagster.metrics.measured import UNDIVIDED, Cut, Measured, Slice
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.spark.expressions.values import Counting, counting, transport
+from dq_dagster.spark.frames.columns import ColumnRef, Table, identifier
 from dq_dagster.spark.frames.slicing import Parts, grouping_id
+from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
+States = dict[Metric, Measured]
 # Levels of all parts together that are brought to the driver.
 _MOST_LEVELS = 500_000
-_UNCOUNTABLE = (T.MapType, T.VariantType)
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """One grouping as SQL: its key, and the column that the key becomes."""
+def measure_frequencies(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+    """The frequencies that each metric is read off, from one query for all groupings."""
+    wanted = cast("Sequence[FrequencyMetric]", metrics)
+    failures: dict[Metric, RuleFailure] = {}
+    tasks: dict[Grouping, Counting] = {}
+    for metric in wanted:
+        try:
+            tasks[metric.grouping] = _with(metric, tasks.get(metric.grouping), table, len(tasks))
+        except RuleFailure as failure:
+            failures[metric] = failure
+    counted = isolated(
+        tasks,
+        lambda some: count_values(parts, list(some.values())),
+        narrow=in_halves,
+        fail=with_failures,
+    )
+    return {
+        metric: parts.measured(
+            metric, failures.get(metric) or counted[metric.grouping], Frequencies(())
+        )
+        for metric in wanted
+    }
 
-    grouping: Grouping
-    sql: str
-    key: ColumnRef
-    sets: tuple[Members, ...] = ()
 
-    def against(self, members: Members) -> Counting:
-        """The same, with one more set to compare with; raises Misfit if it does not fit."""
-        self.inside(members)
-        return replace(self, sets=tuple(dict.fromkeys([*self.sets, members])))
-
-    def inside(self, members: Members) -> str:
-        return in_set(self.key, members.values, ignore_case=members.ignore_case)
-
-
-def counting(grouping: Grouping, table: Table, *, alias: str) -> Counting:
-    """Raises Misfit if a column is missing, or its values can not be counted or compared."""
-    columns = [table.column(name) for name in grouping.columns]
-    for column in columns:
-        if isinstance(column.kind, _UNCOUNTABLE):
-            what, wanted = "Counting values", "a type whose values can be compared"
-            raise Misfit.wrong_type(what, column.name, column.type_name, wanted)
-    sql = _key([_value(column, grouping) for column in columns])
-    if grouping.where is not None:
-        table.require_columns_of(grouping.where)
-        sql = value_or_null(sql, grouping.where)
-    kind = columns[0].kind if len(columns) == 1 else T.StructType()
-    return Counting(grouping, sql, ColumnRef(grouping.key, alias, kind))
+def _with(metric: FrequencyMetric, known: Counting | None, table: Table, n: int) -> Counting:
+    """The counting that serves this metric too; a set that does not fit spoils no other."""
+    task = known or counting(metric.grouping, table, alias=f"k{n}")
+    return task if metric.members is None else task.against(metric.members)
 
 
 def count_values(
@@ -121,21 +117,6 @@ def _level_number(sets: Sequence[Counted]) -> str:
     return f"CASE g {cases} END"
 
 
-def _value(column: ColumnRef, grouping: Grouping) -> str:
-    if grouping.blank_is_empty and isinstance(column.kind, T.StringType):
-        return f"if({is_blank(column)}, NULL, {column.sql})"
-    return column.sql
-
-
-def _key(values: list[str]) -> str:
-    """One value as it is; several as a struct, unless all of them are empty."""
-    if len(values) == 1:
-        return values[0]
-    any_set = " OR ".join(f"{value} IS NOT NULL" for value in values)
-    fields = ", ".join(f"'f{n}', {value}" for n, value in enumerate(values))
-    return f"if({any_set}, named_struct({fields}), NULL)"
-
-
 def _level_columns(wanted: Sequence[Counting]) -> list[str]:
     columns = ["count(1) AS m", "sum(n) AS rows"]
     for n, one in enumerate(wanted):
@@ -177,5 +158,5 @@ def _examples(row: Mapping[str, Any], n: int, key: ColumnRef) -> tuple[Any, ...]
     try:
         return tuple(dict.fromkeys([from_plain(row[f"a{n}"]), from_plain(row[f"z{n}"])]))
     except RuleFailure:
-        # A time that Python can not hold; it is only shown, not judged.
+        # A time that Python cannot hold; it is only shown, not judged.
         return ()

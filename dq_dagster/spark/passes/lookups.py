@@ -18,12 +18,12 @@ from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.metrics.measured import Measured
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.metrics.sources import Lookup, ReferenceMembership
-from dq_dagster.spark.expressions.predicates import predicate, value_or_empty
-from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.expressions.predicates import value_or_empty
+from dq_dagster.spark.frames.ansi import home_of, under_ansi
+from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table, identifier
 from dq_dagster.spark.frames.slicing import Parts
-from dq_dagster.spark.passes.aggregate import measure
-from dq_dagster.spark.session.ansi import under_ansi
+from dq_dagster.spark.passes.aggregate import measure_with_rows
+from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,7 +49,7 @@ def comparable(
     equal, or only after a cast that would lose something.
     """
     if isinstance(here.kind, T.NullType) or isinstance(there.kind, T.NullType):
-        # A column of NULLs only equals nothing but NULL, and Spark can not join by its type.
+        # A column of NULLs only equals nothing but NULL, and Spark cannot join by its type.
         return [(f"{value(here)} IS NULL", f"{value(there)} IS NULL")]
     numbers = _digits(here.kind), _digits(there.kind)
     if numbers[0] and numbers[1]:
@@ -91,16 +91,6 @@ def _holds(kind: T.DataType, kinds: tuple[type[T.DataType], ...]) -> bool:
 States = dict[Metric, Measured]
 
 
-@predicate.register
-def _(condition: ReferenceMembership, table: Table) -> str:
-    """Speaks of a table that ``widened`` gave the lookup's flag."""
-    lookup = condition.lookup
-    columns = [table.column(name) for name in lookup.columns]
-    present = [f"{_value(column, lookup)} IS NOT NULL" for column in columns]
-    found = f"{identifier(lookup.flag)} IS {'NOT ' if condition.member else ''}NULL"
-    return f"(({' OR '.join(present)}) AND {found})"
-
-
 @dataclass(frozen=True, slots=True)
 class Join:
     """A reference's distinct keys beside the SQL of the same keys in the data."""
@@ -119,25 +109,36 @@ class Join:
         return frame.join(self.keys, F.expr(matched), "left").drop(*self.names)
 
 
-def count_lookups(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+def measure_lookups(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
     """The counts of a pass's metrics, with a RuleFailure for each that could not be counted."""
     wanted: dict[Lookup, list[ConditionCount]] = {}
     for metric in cast("Sequence[ConditionCount]", metrics):
         condition = cast("ReferenceMembership", metric.condition)
         wanted.setdefault(condition.lookup, []).append(metric)
-    found: States = {}
-    joins: list[Join] = []
-    for lookup, asked in wanted.items():
+    found: dict[Lookup, States | RuleFailure] = {}
+    joins: dict[Lookup, Join] = {}
+    for lookup in wanted:
         try:
-            joins.append(_join(lookup, parts.frame, table))
+            joins[lookup] = join_with(lookup, parts.frame, table)
         except RuleFailure as failure:
-            found |= {metric: Measured.failed(metric, failure) for metric in asked}
-    return found | _count(parts, joins, wanted, table)
+            found[lookup] = failure
+
+    def counted(some: Mapping[Lookup, Join]) -> dict[Lookup, States | RuleFailure]:
+        return _count(parts, some, wanted, table)
+
+    found |= isolated(joins, counted, narrow=in_halves, fail=with_failures)
+    return {
+        metric: Measured.failed(metric, of) if isinstance(of, RuleFailure) else of[metric]
+        for lookup, of in found.items()
+        for metric in wanted[lookup]
+    }
 
 
-def _join(lookup: Lookup, frame: DataFrame, table: Table) -> Join:
-    """Raises a RuleFailure if the reference can not be read or does not fit."""
-    reference = under_ansi(table.surroundings.frame_of(lookup.dataset, frame))
+def join_with(lookup: Lookup, frame: DataFrame, table: Table) -> Join:
+    """Raises a RuleFailure if the reference cannot be read or does not fit."""
+    reference = under_ansi(
+        table.other_datasets.frame_of(lookup.dataset, frame, home_of(frame.sparkSession))
+    )
     pairs = [
         pair
         for name, other in zip(lookup.columns, lookup.reference_columns, strict=True)
@@ -167,19 +168,16 @@ def _value(column: ColumnRef, lookup: Lookup) -> str:
 
 def _count(
     parts: Parts,
-    joins: Sequence[Join],
+    joins: Mapping[Lookup, Join],
     wanted: Mapping[Lookup, Sequence[ConditionCount]],
     table: Table,
-) -> States:
-    """All references in one query; if not even its rows can be counted, in halves."""
-    if not joins:
-        return {}
-    widened = reduce(lambda left, join: join.widen(left), joins, parts.frame)
-    metrics = [metric for join in joins for metric in wanted[join.lookup]]
+) -> dict[Lookup, States | RuleFailure]:
+    """The counts behind some joins; raises if not even the rows can be counted."""
+    widened = reduce(lambda left, join: join.widen(left), joins.values(), parts.frame)
+    metrics = [metric for lookup in joins for metric in wanted[lookup]]
     schema = replace(table, schema=widened.schema)
-    states = measure(replace(parts, frame=widened), metrics, schema)
-    if len(joins) > 1 and isinstance(states[RecordCount()].nothing, RuleFailure):
-        middle = len(joins) // 2
-        one, other = joins[:middle], joins[middle:]
-        return _count(parts, one, wanted, table) | _count(parts, other, wanted, table)
-    return {metric: states[metric] for metric in metrics}
+    states = measure_with_rows(metrics, replace(parts, frame=widened), schema)
+    rows = states.get(RecordCount())
+    if rows is not None and isinstance(rows.nothing, RuleFailure):
+        raise rows.nothing
+    return {lookup: {metric: states[metric] for metric in wanted[lookup]} for lookup in joins}

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Slice
-from dq_dagster.metrics.metric import ColumnMedian, midpoint
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Measured, Slice
+from dq_dagster.metrics.metric import ColumnMedian, Metric, midpoint
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark.expressions import literals
-from dq_dagster.spark.expressions.aggregates import numeric_column, value_or_null
-from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.expressions.values import numeric_column, value_or_null
+from dq_dagster.spark.frames.ansi import home_of, under_ansi
+from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table, identifier
 from dq_dagster.spark.frames.slicing import Parts
-from dq_dagster.spark.session.ansi import home_of, under_ansi
+from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,7 +54,7 @@ class Bracket:
 
     @classmethod
     def around(cls, low: Number, high: Number, count: int, kind: T.DataType) -> Bracket:
-        """Quantiles are found with doubles: numbers that those can not hold get some room."""
+        """Quantiles are found with doubles: numbers that those cannot hold get some room."""
         if isinstance(kind, T.DecimalType):
             unit = Decimal(1).scaleb(-kind.scale)
             return cls(
@@ -80,7 +80,7 @@ class Bracket:
         return self
 
     def middle(self, n: int, one: MedianSql, row: Mapping[str, Any]) -> Number | RuleFailure:
-        """The median, from the counts and values that ``Ends.columns`` asked for."""
+        """The median, from the counts and values that ``Ends.columns`` selects."""
         lower = self._at((self.count - 1) // 2, n, row)
         upper = self._at(self.count // 2, n, row)
         if lower is None or upper is None:
@@ -250,7 +250,8 @@ _ACCURACY = 10_000
 # Wider than the error of the quantiles, so that the median lies surely inside.
 _LOW, _HIGH = 0.5 - 3 / _ACCURACY, 0.5 + 3 / _ACCURACY
 
-Medians = dict[ColumnMedian, dict[Slice, Number | RuleFailure | None]]
+Medians = dict[Metric, dict[Slice, Number | RuleFailure | None]]
+States = dict[Metric, Measured]
 
 
 def median_sql(metric: ColumnMedian, table: Table) -> MedianSql:
@@ -259,6 +260,24 @@ def median_sql(metric: ColumnMedian, table: Table) -> MedianSql:
     if metric.where is not None:
         table.require_columns_of(metric.where)
     return MedianSql(metric, column, value_or_null(column.sql, metric.where))
+
+
+def measure_medians(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+    """The medians of all columns, from two queries."""
+    tasks: dict[Metric, MedianSql] = {}
+    found: dict[Metric, dict[Slice, Any] | RuleFailure] = {}
+    for metric in cast("Sequence[ColumnMedian]", metrics):
+        try:
+            tasks[metric] = median_sql(metric, table)
+        except RuleFailure as failure:
+            found[metric] = failure
+    found |= isolated(
+        tasks,
+        lambda some: medians(parts, list(some.values())),
+        narrow=in_halves,
+        fail=with_failures,
+    )
+    return {metric: parts.measured(metric, states) for metric, states in found.items()}
 
 
 def medians(parts: Parts, wanted: Sequence[MedianSql]) -> Medians:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, cast
 from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.measured import UNDIVIDED, Measured
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.metrics.sources import AssetData, MetricElsewhere
+from dq_dagster.metrics.sources import AssetData, OtherAssetMetric
 from dq_dagster.plan.plan import passes_for
+from dq_dagster.spark.frames.ansi import home_of, is_ansi, under_ansi
 from dq_dagster.spark.frames.columns import Table
 from dq_dagster.spark.frames.schemas import outside_rows
 from dq_dagster.spark.frames.slicing import Parts
-from dq_dagster.spark.session.ansi import is_ansi, under_ansi
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 States = dict[Metric, Measured]
 
 
-def measure_elsewhere(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+def measure_other_assets(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
     """The value of each metric, the same for every part, with a RuleFailure where there is none."""
-    by_dataset: dict[AssetData, list[MetricElsewhere]] = {}
-    for metric in cast("Sequence[MetricElsewhere]", metrics):
+    by_dataset: dict[AssetData, list[OtherAssetMetric]] = {}
+    for metric in cast("Sequence[OtherAssetMetric]", metrics):
         by_dataset.setdefault(metric.dataset, []).append(metric)
     found: States = {}
     for dataset, wanted in by_dataset.items():
@@ -44,10 +44,10 @@ def _measured(
     # Here: the steps know this module, as the way to run one of them.
     from dq_dagster.spark.passes.run import run
 
-    home = table.surroundings.frame_of(dataset, frame)
+    home = table.other_datasets.frame_of(dataset, frame, home_of(frame.sparkSession))
     other = under_ansi(home)
-    around = replace(table.surroundings, asset=dataset.asset, partition=None, whole=None)
-    there = Table.of(home, table.now, around, is_ansi=is_ansi(other))
+    others = replace(table.other_datasets, asset=dataset.asset, partition=None, whole=None)
+    there = Table.of(home, table.now, others, is_ansi=is_ansi(other))
     found = outside_rows(home)
     for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):
         found |= run(step, other, there, home=home)

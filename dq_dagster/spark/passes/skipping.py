@@ -2,7 +2,7 @@
 
 Parquet and ORC note for each block of rows how many values of a column are missing. A query for
 the rows in which one of some columns is NULL skips every block that has none, and so most often
-all of them. This serves columns that no other rule looks at: they leave the large query.
+all of them. This serves columns that no other rule reads: they leave the large query.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 
 from dq_dagster.metrics.conditions import IsEmpty
 from dq_dagster.metrics.metric import ConditionCount, RowMetric
-from dq_dagster.spark.expressions.aggregates import Aggregates
+from dq_dagster.spark.expressions.values import Aggregates
 from dq_dagster.spark.frames.columns import Table
 
 if TYPE_CHECKING:
@@ -97,5 +97,5 @@ def _is_skipped(frame: DataFrame, condition: str) -> bool:
 
 def _plan(frame: DataFrame) -> str:
     """What Spark is going to do, in its own words. This reads no data."""
-    told = frame.sparkSession.sql("EXPLAIN COST SELECT 1 FROM {rows}", rows=frame)
-    return str(told.collect()[0][0])
+    explained = frame.sparkSession.sql("EXPLAIN COST SELECT 1 FROM {rows}", rows=frame)
+    return str(explained.collect()[0][0])

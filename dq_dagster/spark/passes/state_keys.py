@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -12,19 +11,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import types as T
 
 from dq_dagster.errors import RuleFailure
-from dq_dagster.metrics.conditions import RowBreaks, ValueCondition
-from dq_dagster.metrics.metric import (
-    ColumnMax,
-    ColumnMetric,
-    ColumnMin,
-    ConditionCount,
-    Metric,
-    RecordCount,
-    RowMetric,
-)
-from dq_dagster.metrics.schema import LongestText
-from dq_dagster.spark.session.ansi import ANSI, home_of
-from dq_dagster.sql.expressions import columns_used
+from dq_dagster.metrics.metric import Metric
+from dq_dagster.spark.frames.ansi import ANSI, home_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,6 +21,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 80
 _DIGITS = 12
+_TEXTS = (T.StringType, T.BinaryType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +29,7 @@ class StateKeys:
     """The keys of the states of one table's metrics.
 
     A state speaks of rows as they were read: it depends on the types of the columns that the
-    metric looks at, on the session's zone, on whether rows were computed under ANSI, and on what
+    metric reads, on the session's zone, on whether rows were computed under ANSI, and on what
     a metric means in this version. All of that is in the key, so that states that would not add
     up never meet.
     """
@@ -56,42 +45,21 @@ class StateKeys:
 
     def key(self, metric: Metric) -> str | None:
         """The key of a metric's states; None if they are not to be kept."""
-        if not isinstance(metric, RowMetric) or metric.kept_as is None or not metric.lasting:
+        if metric.kept_as is None or not metric.lasting:
             return None
+        columns = metric.columns
         try:
-            types = self._types(_columns_of(metric))
+            names = self.table.schema.names if columns is None else columns
+            kinds = [(name, self.table.column(name).kind) for name in names]
         except RuleFailure:
             return None
-        if isinstance(metric, ColumnMin | ColumnMax) and self._is_text(metric.column):
+        if metric.shows_a_value and any(isinstance(kind, _TEXTS) for _, kind in kinds[:1]):
             # The values of rows stay where they are.
             return None
+        types = [(name, kind.json()) for name, kind in kinds]
         whole = repr((self.circumstances, metric, types)).encode()
         name = metric.key if len(metric.key) <= _LONGEST_NAME else f"{metric.key[:_LONGEST_NAME]}…"
         return f"{name} #{hashlib.sha256(whole).hexdigest()[:_DIGITS]}"
-
-    def _types(self, columns: Sequence[str] | None) -> list[tuple[str, str]]:
-        names = self.table.schema.names if columns is None else columns
-        return [(name, self.table.column(name).kind.json()) for name in names]
-
-    def _is_text(self, column: str) -> bool:
-        return isinstance(self.table.column(column).kind, T.StringType | T.BinaryType)
-
-
-def _columns_of(metric: RowMetric) -> tuple[str, ...] | None:
-    """The columns that a metric looks at; None if that is not known."""
-    filtered = () if metric.where is None else columns_used(metric.where)
-    match metric:
-        case RecordCount():
-            return filtered
-        case ColumnMetric(column=column):
-            return (column, *filtered)
-        case LongestText(path=path):
-            return (path[0], *filtered)
-        case ConditionCount(condition=ValueCondition(column=column)):
-            return (column, *filtered)
-        case ConditionCount(condition=RowBreaks(sql=sql)):
-            return (*columns_used(sql), *filtered)
-    return None
 
 
 @cache

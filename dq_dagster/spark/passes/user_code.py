@@ -1,23 +1,26 @@
-"""Calling functions of users with the data; whatever they raise stays with their rule."""
+"""Code of users, in Python and in SQL; whatever it raises stays with its rule."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import AnalysisException, PySparkException
 
 from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.judging.wording import presentable
+from dq_dagster.metrics.conditions import RowBreaks
 from dq_dagster.metrics.measured import WHOLE, Measured, Slice
-from dq_dagster.metrics.metric import Metric
+from dq_dagster.metrics.metric import ConditionCount, Metric, RowMetric
 from dq_dagster.metrics.sources import CallContext, PythonCall, PythonMetric, QueryMetric, entry_of
-from dq_dagster.spark.expressions.aggregates import transport
+from dq_dagster.spark.expressions.values import transport
+from dq_dagster.spark.frames.ansi import at_home, beside_its_views, home_of
 from dq_dagster.spark.frames.columns import ColumnRef, Table
-from dq_dagster.spark.frames.failures import told
+from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts
-from dq_dagster.spark.session.ansi import at_home, beside_its_views, home_of
+from dq_dagster.spark.passes.isolation import attempted
 from dq_dagster.spark.session.session import is_case_sensitive
 
 if TYPE_CHECKING:
@@ -39,16 +42,16 @@ def one_by_one(
     table: Table,
     answers: Callable[[Sequence[Metric], DataFrame, Table], dict[Metric, Any]],
 ) -> States:
-    """The states of metrics that are asked of each part by itself."""
+    """The states of metrics that are measured on each part by itself."""
     found: dict[Metric, dict[Slice, Any]] = {metric: {} for metric in metrics}
     for part, frame in parts.one_by_one():
-        around = replace(table.surroundings, partition=part.partition)
+        others = replace(table.other_datasets, partition=part.partition)
         if part == WHOLE and table.clashes:
-            # Nobody knows which columns they look at, and one of them is not there.
+            # Nobody knows which columns they read, and one of them is not there.
             clash = next(iter(table.clashes.values()))
             found |= {metric: {**values, part: clash} for metric, values in found.items()}
             continue
-        for metric, value in answers(metrics, frame, replace(table, surroundings=around)).items():
+        for metric, value in answers(metrics, frame, replace(table, other_datasets=others)).items():
             found[metric][part] = value
     return {metric: Measured(metric, values, parts.cuts) for metric, values in found.items()}
 
@@ -58,14 +61,14 @@ def _returned(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> dict
     values: dict[tuple[Any, str | None], Any] = {}
     for call in cast("Sequence[PythonCall | PythonMetric]", metrics):
         if isinstance(call, PythonCall):
-            told_to = call.arguments
-            answers[call] = answer(call.function, call.caller, call.where, frame, table, **told_to)
+            given = call.arguments
+            answers[call] = answer(call.function, call.caller, call.where, frame, table, **given)
             continue
         # The metrics of one function share its call.
-        asked = (call.function, call.where)
-        if asked not in values:
-            values[asked] = answer(call.function, call.label, call.where, frame, table)
-        answers[call] = _returned_entry(values[asked], call)
+        shared = (call.function, call.where)
+        if shared not in values:
+            values[shared] = answer(call.function, call.label, call.where, frame, table)
+        answers[call] = _returned_entry(values[shared], call)
     return answers
 
 
@@ -84,17 +87,23 @@ def answer(
     table: Table,
     **arguments: Any,
 ) -> Any:
-    around = table.surroundings
-    context = CallContext(caller, around.asset, around.partition, table.now)
-    try:
-        return function(at_home(filtered(frame, where, table)), context, **arguments)
-    except RuleFailure as failure:
-        return failure
-    except PySparkException as error:
-        # Spark's text may quote rows, unlike that of the author.
-        return told(error)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 (the isolation boundary)
-        return Unmeasurable.raised(type(error).__name__, presentable(str(error)))
+    others = table.other_datasets
+    context = CallContext(caller, others.asset, others.partition, table.now)
+
+    def called() -> Any:
+        try:
+            return function(at_home(filtered(frame, where, table)), context, **arguments)
+        except SystemExit as error:
+            raise _raised(error) from None
+
+    return attempted(called, _raised)
+
+
+def _raised(error: BaseException) -> RuleFailure:
+    # Spark's text may quote rows, unlike that of the author.
+    if isinstance(error, RuleFailure | PySparkException):
+        return failure_of(error)
+    return Unmeasurable.raised(type(error).__name__, presentable(str(error)))
 
 
 def filtered(frame: DataFrame, where: str | None, table: Table) -> DataFrame:
@@ -120,27 +129,26 @@ def _answers(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> dict[
     answers: dict[tuple[str, str | None], Row | RuleFailure] = {}
     values: dict[Metric, Any] = {}
     for metric in cast("Sequence[QueryMetric]", metrics):
-        asked = (metric.query, metric.where)
-        if asked not in answers:
-            answers[asked] = _answer(metric, frame, table)
-        values[metric] = _entry(answers[asked], metric)
+        shared = (metric.query, metric.where)
+        if shared not in answers:
+            answers[shared] = _answer(metric, frame, table)
+        values[metric] = _entry(answers[shared], metric)
     return values
 
 
 def _answer(metric: QueryMetric, frame: DataFrame, table: Table) -> Row | RuleFailure:
-    try:
+    def answered() -> Row:
         table.require_ansi()
         return _only_row(metric, filtered(frame, metric.where, table))
-    except RuleFailure as failure:
-        return failure
-    except AnalysisException as error:
+
+    def explained(error: Exception) -> RuleFailure:
         moved = home_of(frame.sparkSession) is not frame.sparkSession
-        if moved and error.getCondition() == "UNRESOLVED_ROUTINE":
-            # It may be a function that only the home session knows.
-            return Unmeasurable.not_ansi()
-        return told(error)
-    except Exception as error:  # noqa: BLE001 (the isolation boundary)
-        return told(error)
+        unknown = isinstance(error, AnalysisException) and error.getCondition()
+        # It may be a function that only the home session knows.
+        known_at_home = moved and unknown == "UNRESOLVED_ROUTINE"
+        return Unmeasurable.not_ansi() if known_at_home else failure_of(error)
+
+    return attempted(answered, explained)
 
 
 def _only_row(metric: QueryMetric, data: DataFrame) -> Row:
@@ -177,3 +185,37 @@ def _entry(found: Row | RuleFailure, metric: QueryMetric) -> Any:
         return entry_of(found, metric)
     except RuleFailure as failure:
         return failure
+
+
+def is_accepted(frame: DataFrame, columns: Sequence[str]) -> bool:
+    """Whether Spark's analyzer takes all of these expressions. Reads no data."""
+    return _analysis_error(frame, columns) is None
+
+
+def refusal(frame: DataFrame, metric: RowMetric, columns: Sequence[str]) -> RuleFailure | None:
+    """Why the analyzer does not take the expressions of a metric; None if it does."""
+    error = _analysis_error(frame, columns)
+    return None if error is None else _not_a_predicate(frame, metric) or failure_of(error)
+
+
+def _analysis_error(frame: DataFrame, columns: Sequence[str]) -> Exception | None:
+    # Classic Spark analyzes at once, Connect only when the schema is asked for.
+    found = attempted(lambda: frame.selectExpr(*columns).schema, lambda error: error)
+    return found if isinstance(found, Exception) else None
+
+
+def _not_a_predicate(frame: DataFrame, metric: RowMetric) -> RuleFailure | None:
+    """Says in plain words that a predicate is neither true nor false, if that is what is wrong."""
+    condition = metric.condition if isinstance(metric, ConditionCount) else None
+    texts = [metric.where, condition.sql if isinstance(condition, RowBreaks) else None]
+    for text in filter(None, texts):
+        kind = attempted(partial(_type_of, frame, text), failure_of)
+        if isinstance(kind, RuleFailure):
+            return kind
+        if kind != "boolean":
+            return Misfit(f"'{text}' is of type {kind}; a row predicate must be true or false.")
+    return None
+
+
+def _type_of(frame: DataFrame, text: str) -> str:
+    return frame.selectExpr(f"({text}) AS answer").schema["answer"].dataType.simpleString()

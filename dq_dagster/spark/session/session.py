@@ -54,7 +54,7 @@ def _is_started() -> bool:
 
 
 def _started(settings: Mapping[str, str]) -> SparkSession:
-    """Connects to Spark, or starts one here: what that says is only told if it fails."""
+    """Connects to Spark, or starts one here: what that says is only shown if it fails."""
     remote = os.environ.get("SPARK_REMOTE")
     if remote is None:
         return _started_quietly({**_QUIET, **settings})

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import dq_dagster as dq
 from dq_dagster.spark.frames.frames import HIDDEN_KEY
-from dq_dagster.storage.local import LocalPartitions
+from dq_dagster.storage.local import LocalStore
 from tests.integration.io_manager.warehouse import ORDERS, build, days, manager, orders_of, rows
 
 ODD = [
@@ -37,7 +37,7 @@ ODD = [
 
 
 def write(folder: Path, frames: Mapping[str, DataFrame], kind: str = "parquet") -> None:
-    LocalPartitions("orders", folder / "orders", kind).write(frames)
+    LocalStore("orders", folder / "orders", kind).write(frames)
 
 
 def keys_of(frame: DataFrame, *columns: str) -> list[Any]:
@@ -134,7 +134,7 @@ def test_few_of_many_partitions_are_loaded_without_a_job(
 ) -> None:
     keys = [f"{number:04}" for number in range(1_000)]
     frame = spark.range(2_000).selectExpr("id", "lpad(id % 1000, 4, '0') AS key")
-    store = LocalPartitions("orders", tmp_path / "orders", "parquet")
+    store = LocalStore("orders", tmp_path / "orders", "parquet")
     store.write_split(frame.repartition(2), "key", keys)
     loaded: list[Any] = []
     few = ["0001", "0500", "0999"]

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
-from dq_dagster.storage.local import LocalPartitions
+from dq_dagster.storage.local import LocalStore
 from tests.integration.io_manager.warehouse import (
     ORDERS,
     amounts,
@@ -60,7 +60,7 @@ def test_a_failed_write_leaves_every_partition_as_it_was(
 
 
 def test_writers_at_the_same_time(spark: SparkSession, tmp_path: Path) -> None:
-    store = LocalPartitions("orders", tmp_path, "parquet")
+    store = LocalStore("orders", tmp_path, "parquet")
 
     def write(number: int) -> None:
         shared, own = days(1, 1)[0], days(2 + number, 2 + number)[0]
@@ -124,7 +124,7 @@ def test_a_write_that_is_interrupted_keeps_the_old_rows(
 
     active: list[bool] = []
     sys.addaudithook(interrupted)
-    store = LocalPartitions("orders", tmp_path / "orders", "parquet")
+    store = LocalStore("orders", tmp_path / "orders", "parquet")
     store.write_whole(rows(spark, {"2024-03-01": [1]}))
     active.append(True)
     with pytest.raises(KeyboardInterrupt):

@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from dq_dagster.errors import Misfit, SparkFailure
+from dq_dagster.metrics.conditions import PassKind
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.frequency import (
     DistinctCount,
@@ -19,7 +20,7 @@ from dq_dagster.metrics.frequency import (
     UniqueCount,
 )
 from dq_dagster.metrics.metric import ColumnMedian, midpoint
-from dq_dagster.plan.plan import Kind, Pass
+from dq_dagster.plan.plan import Pass
 from dq_dagster.spark.frames.columns import Table
 from dq_dagster.spark.passes.run import run
 
@@ -34,7 +35,7 @@ ROWS: list[tuple[Any, ...]] = [
 ]
 
 
-def measured(spark: SparkSession, kind: Kind, *metrics: Any) -> list[Any]:
+def measured(spark: SparkSession, kind: PassKind, *metrics: Any) -> list[Any]:
     frame = spark.createDataFrame(ROWS, SCHEMA)
     values = run(Pass(kind, metrics), frame, Table(frame.schema))
     return [values[metric].value() for metric in metrics]
@@ -50,7 +51,7 @@ def test_unique_and_distinct_values_of_many_columns(spark: SparkSession) -> None
         grouping = Grouping((name,), blank_is_empty=False, where=None)
         counts = Counter(column(name))
         found = measured(
-            spark, Kind.COUNT_VALUES, UniqueCount(grouping), DistinctCount(grouping),
+            spark, PassKind.COUNT_VALUES, UniqueCount(grouping), DistinctCount(grouping),
             GroupedRows(grouping),
         )  # fmt: skip
         once = sum(count == 1 for count in counts.values())
@@ -63,7 +64,7 @@ def test_keys_of_several_columns_and_filters(spark: SparkSession) -> None:
     broken = Grouping(("n",), blank_is_empty=False, where="1 / k > 0")
     missing = Grouping(("nope",), blank_is_empty=False, where=None)
     found = measured(
-        spark, Kind.COUNT_VALUES, UniqueCount(key), UniqueCount(some, where="k > 1"),
+        spark, PassKind.COUNT_VALUES, UniqueCount(key), UniqueCount(some, where="k > 1"),
         UniqueCount(broken, where="1 / k > 0"), UniqueCount(missing),
     )  # fmt: skip
     assert found[:2] == [5, 2]
@@ -76,9 +77,12 @@ def test_frequent_values_with_their_ties(spark: SparkSession) -> None:
     members = Members((Constant.of("a"), Constant.of("b")))
     wrong = Members((Constant.of(1),))
     top, ill, unique = measured(
-        spark, Kind.COUNT_VALUES, TopLevels(grouping, 2, members), TopLevels(grouping, 1, wrong),
+        spark,
+        PassKind.COUNT_VALUES,
+        TopLevels(grouping, 2, members),
+        TopLevels(grouping, 1, wrong),
         UniqueCount(grouping),
-    )  # fmt: skip
+    )
     assert [(level.frequency, level.values, level.inside[members]) for level in top] == [
         (2, 1, 1),
         (1, 2, 1),
@@ -92,7 +96,7 @@ def test_frequent_values_with_their_ties(spark: SparkSession) -> None:
 
 def test_exact_medians_of_many_columns(spark: SparkSession) -> None:
     names = ("n", "big", "amount", "x", "k")
-    found = measured(spark, Kind.MEDIANS, *(ColumnMedian(name) for name in names))
+    found = measured(spark, PassKind.MEDIANS, *(ColumnMedian(name) for name in names))
     for name, value in zip(names, found, strict=True):
         ordered = sorted(column(name))
         middle = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
@@ -101,9 +105,13 @@ def test_exact_medians_of_many_columns(spark: SparkSession) -> None:
 
 def test_medians_keep_their_faults_apart(spark: SparkSession) -> None:
     fine, broken, text, nothing = measured(
-        spark, Kind.MEDIANS, ColumnMedian("k", where="k > 0"), ColumnMedian("k", where="1 / k > 0"),
-        ColumnMedian("s"), ColumnMedian("k", where="k > 9"),
-    )  # fmt: skip
+        spark,
+        PassKind.MEDIANS,
+        ColumnMedian("k", where="k > 0"),
+        ColumnMedian("k", where="1 / k > 0"),
+        ColumnMedian("s"),
+        ColumnMedian("k", where="k > 9"),
+    )
     assert fine == 1.5
     assert isinstance(broken, SparkFailure)
     assert isinstance(text, Misfit)

@@ -15,13 +15,13 @@ KEYS = ["01", "2024-01-01|eu", "x" * 300, "a b/\U0001f600"]
 
 def stored(session: Any, folder: str) -> list[Any]:
     """The partitions of each row, locally and behind a URI, and what is said of missing ones."""
-    from dq_dagster.storage.local import LocalPartitions
-    from dq_dagster.storage.remote import RemotePartitions
+    from dq_dagster.storage.local import LocalStore
+    from dq_dagster.storage.remote import RemoteStore
 
     found: list[Any] = []
     stores: list[Any] = [
-        LocalPartitions("orders", Path(folder) / "orders", "parquet"),
-        RemotePartitions("orders", f"file://{folder}/remote/orders", "parquet"),
+        LocalStore("orders", Path(folder) / "orders", "parquet"),
+        RemoteStore("orders", f"file://{folder}/remote/orders", "parquet"),
     ]
     for store in stores:
         frames = {key: session.sql(f"SELECT {n} AS n") for n, key in enumerate(KEYS)}

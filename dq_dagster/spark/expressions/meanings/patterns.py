@@ -8,7 +8,7 @@ here; it also never goes back, so a match takes time in proportion to the text.
 from __future__ import annotations
 
 from dq_dagster.rules.fields.regex import whole
-from dq_dagster.spark.frames import quoting
+from dq_dagster.spark.frames.columns import text_literal
 
 _DIGITS = "[0-9]"
 _HEX = "[0-9A-Fa-f]"
@@ -132,7 +132,7 @@ _BLANKS = r"[ \t\r\n]*+"
 _GAP = r"[ \t\r\n]++"
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _NO_NUMBER = "[^0-9.+-]*+"
-# The first look has been at the numbers of a point: anything up to its end will do.
+# The numbers of a point were matched before: anything up to its end will do.
 _POINT = r"[-+.0-9][^(),]*+"
 _NAMES = "(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)"
 _DEEPEST = 2
@@ -225,7 +225,7 @@ def is_date_to_parse(value: str) -> str:
     """Each way to write a date, turned into year, month and day for Spark."""
 
     def turned(pattern: str, groups: str) -> str:
-        regex, new = quoting.text(_anchored(pattern)), quoting.text(groups)
+        regex, new = text_literal(_anchored(pattern)), text_literal(groups)
         return exists(f"regexp_replace({value}, {regex}, {new})")
 
     ways = {
@@ -240,7 +240,7 @@ def is_date_to_parse(value: str) -> str:
 
 
 def _named(value: str, pattern: str, *, year: int, month: int, day: int) -> str:
-    regex = quoting.text(_anchored(pattern))
+    regex = text_literal(_anchored(pattern))
 
     def part(group: int) -> str:
         return f"regexp_extract({value}, {regex}, {group})"
@@ -251,7 +251,7 @@ def _named(value: str, pattern: str, *, year: int, month: int, day: int) -> str:
 
 
 def _matches(value: str, pattern: str) -> str:
-    return f"{value} RLIKE {quoting.text(whole(pattern))}"
+    return f"{value} RLIKE {text_literal(whole(pattern))}"
 
 
 def _anchored(pattern: str) -> str:

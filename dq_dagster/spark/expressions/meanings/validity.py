@@ -30,8 +30,7 @@ from dq_dagster.spark.expressions.meanings.patterns import (
     is_date_to_parse,
     starts_with_date,
 )
-from dq_dagster.spark.frames import quoting
-from dq_dagster.spark.frames.columns import FLOATS, ColumnRef
+from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, text_literal
 
 _HEAD = "[A-Z]{2}(?:0[2-9]|[1-8][0-9]|9[0-8])"
 _TOGETHER = "[A-Z0-9]{11,30}"
@@ -43,7 +42,7 @@ def is_iban(value: str) -> str:
     together = f"replace({value}, ' ', '')"
     lengths = ", ".join(f"'{country}{length}'" for country, length in IBAN_LENGTHS.items())
     fits = f"concat(left({value}, 2), length({together})) IN ({lengths})"
-    return f"{value} RLIKE {quoting.text(_SHAPE)} AND {fits} AND {_remainder(together)} = 1"
+    return f"{value} RLIKE {text_literal(_SHAPE)} AND {fits} AND {_remainder(together)} = 1"
 
 
 def _remainder(account: str) -> str:
@@ -66,19 +65,19 @@ def is_json(value: str, opening: Literal["{", "["]) -> str:
     (``spark.sql.variant.allowDuplicateKeys``).
     """
     array = f"concat('[', {value}, ',\"', md5({value}), '\"]')"
-    second = f"try_variant_get(try_parse_json({array}), {quoting.text('$[1]')}, 'string')"
-    starts = quoting.text(rf"\A[ \t\r\n]*+\{opening}")
+    second = f"try_variant_get(try_parse_json({array}), {text_literal('$[1]')}, 'string')"
+    starts = text_literal(rf"\A[ \t\r\n]*+\{opening}")
     return f"{value} RLIKE {starts} AND {second} = md5({value})"
 
 
 def _matching(pattern: str) -> Callable[[str], str]:
-    regex = quoting.text(whole(pattern))
+    regex = text_literal(whole(pattern))
     return lambda value: f"{value} RLIKE {regex}"
 
 
 def _one_of(*sets: Iterable[str]) -> Callable[[str], str]:
     words = sorted({word.lower() for words in sets for word in words})
-    listed = ", ".join(map(quoting.text, words))
+    listed = ", ".join(map(text_literal, words))
     return lambda value: f"lower({value}) IN ({listed})"
 
 
@@ -205,7 +204,7 @@ def _(meaning: OneOf, column: ColumnRef) -> str:
 @validity.register
 def _(meaning: Shaped, column: ColumnRef) -> str:
     column.require(_TEXT, what="A meaning with a pattern", wanted="a string")
-    return f"{column.plain_text} RLIKE {quoting.text(whole(meaning.pattern))}"
+    return f"{column.plain_text} RLIKE {text_literal(whole(meaning.pattern))}"
 
 
 @validity.register

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession as Session
 
 import dq_dagster as dq
 from dq_dagster.evaluation.states import Reuse
-from dq_dagster.spark.session.ansi import ANSI
+from dq_dagster.spark.frames.ansi import ANSI
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -113,7 +113,7 @@ CALM: list[dict[str, Any]] = [
     {"type": "column_count_in_range", "min": 8, "max": 8},
     {
         "type": "python", "name": "python",
-        "function": "tests.spark.session.test_ansi:sees_its_session",
+        "function": "tests.spark.frames.test_ansi:sees_its_session",
     },
 ]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 Without ANSI, sums wrap around and what cannot be cast or divided becomes NULL, all without a word:
 a wrong Ok. The session belongs to others, so its setting is left alone. On classic Spark its data
-is looked at from a twin of the session that differs in nothing but that setting. What the author
+is computed in a twin of the session that differs in nothing but that setting. What the author
 of the data computed in it stays as it was: only what is added follows the twin. Spark Connect
 keeps data to the session it was made in; there, SQL from users is refused.
 """
@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from dq_dagster.errors import Unmeasurable
-from dq_dagster.spark.frames.quoting import identifier
+from dq_dagster.spark.frames.columns import identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
