@@ -22,19 +22,18 @@ from dq_dagster.integration.checks.batches import (
     other_assets,
 )
 from dq_dagster.integration.checks.declared_schema import with_declared_schema
-from dq_dagster.integration.checks.failures import absent, cause_of, is_missing, told
+from dq_dagster.integration.checks.failures import absent, cause_of, is_missing, presentable_error
 from dq_dagster.integration.checks.readers import AssetIOManager, Reader, name_of
 from dq_dagster.integration.checks.request import Asked, asked_of_dataset, asked_of_partitions
 from dq_dagster.integration.checks.results import Recording, events_of
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.metric_values import latest_metadata, recorded_values
+from dq_dagster.integration.event_log.pager import latest_materialization, materializations
 from dq_dagster.integration.event_log.states import RecordedStates
 from dq_dagster.integration.internals import (
     Materialization,
     holds_one_run_only,
     is_external,
-    latest_materialization,
-    materializations,
 )
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, partitions_of
 from dq_dagster.integration.step_context import StepContext
@@ -115,7 +114,8 @@ class CheckRun:
         return EventLogHistory(
             self.context.instance,
             self.key,
-            self.asked,
+            self.asked.checks,
+            self.asked.partitions,
             self.asset,
             latest=latest_materialization(self.context.instance, self.key, self._built),
             by_build=isinstance(self.reader, AssetIOManager),
@@ -180,10 +180,10 @@ class CheckRun:
     def _told(self, error: Exception) -> DqError:
         """What went wrong; where the IO manager has no data, why that is so."""
         if not isinstance(self.reader, AssetIOManager) or not self._is_missing(error):
-            return told(error, self.name)
+            return presentable_error(error, self.name)
         external = is_external(self.context, self.key)
         absence = absent(self.name, self.history.latest, external=external)
-        return absence or told(error, self.name)
+        return absence or presentable_error(error, self.name)
 
     def _is_missing(self, error: Exception) -> bool:
         in_memory = holds_one_run_only(self.context, self.key)
@@ -206,7 +206,11 @@ class CheckRun:
             for rule in self.declared.enabled_rules
             if rule.scope == "both"
         }
-        return RecordedStates(self.context.instance, asset, self.asked, also)
+        checks = [
+            [self.asked.check_name(rule, None), *filter(None, [also.get(rule.name)])]
+            for rule in self.asked.dataset_rules
+        ]
+        return RecordedStates(self.context.instance, asset, checks, self.asked.partitions)
 
     def _evaluated(self, portion: Portion) -> list[Outcome]:
         rule_set = self.asked.rule_set.model_copy(update={"rules": portion.rules})

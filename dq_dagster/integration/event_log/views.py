@@ -1,11 +1,11 @@
-"""What people see of the past that a value was judged by: a table of it, and a picture."""
+"""What people see of an outcome in Dagster: at most seven entries, tables and a chart included."""
 
 from __future__ import annotations
 
 import base64
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from importlib.util import find_spec
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from dq_dagster.charts.chart import Dot, draw, short
 from dq_dagster.evaluation.html import NO_VALUE, group_name
 from dq_dagster.evaluation.outcome import Outcome, plain
-from dq_dagster.judging.judgement import BADNESS
+from dq_dagster.judging.judgement import BADNESS, Status
 from dq_dagster.judging.schemas import OK
 from dq_dagster.judging.wording import show
 
@@ -213,3 +213,58 @@ def _drawn(name: str, one: Mapping[str, Any], *, partition: str | None) -> bytes
 
 def _markdown(picture: bytes) -> str:
     return f"![history](data:image/png;base64,{base64.b64encode(picture).decode()})"
+
+
+# In this order. Of the three tables there is one at most.
+STATUS = "dq/status"
+OBSERVED = "dq/observed"
+EXPECTED = "dq/expected"
+ROWS = "dq/rows"
+FAILED_ROWS = "dq/failed_rows"
+SCHEMA = "dq/schema"
+DIMENSIONS = "dq/dimensions"
+COLUMNS = "dq/columns"
+CHART = "dq/chart"
+HISTORY = "dq/history"
+
+# Where Dagster's own word says something else: that a check has passed, or that it failed.
+_OWN_WORDS = (Status.EMPTY, Status.WARNING)
+# The first one that there is becomes the table: groups are asked for, columns are just there.
+_BREAKDOWNS: Sequence[tuple[str, str, Callable[[Any], list[dict[str, Any]]]]] = (
+    ("schema", SCHEMA, schema_rows),
+    ("dimensions", DIMENSIONS, group_rows),
+    ("columns", COLUMNS, column_rows),
+)
+
+
+def shown(outcome: Outcome, *, chart: str = "") -> dict[str, Any]:
+    """The entries as plain data, tables as lists of rows; ``chart`` is a picture in Markdown."""
+    details = outcome.details
+    history = history_rows(details)
+    entries: dict[str, Any] = {}
+    if outcome.status in _OWN_WORDS:
+        entries[STATUS] = outcome.status.value
+    if outcome.observed is not None:
+        entries[OBSERVED] = observed_value(outcome.observed)
+    if outcome.expected:
+        entries[EXPECTED] = outcome.expected
+    if outcome.rows is not None:
+        entries[ROWS] = outcome.rows
+    failed = outcome.failed_rows
+    # What is judged by its past has no rows that break a rule.
+    if failed is not None and failed != outcome.observed and outcome.rows and not history:
+        entries[FAILED_ROWS] = failed
+    entries |= _breakdown(details)
+    if chart:
+        entries[CHART] = chart
+    if history:
+        entries[HISTORY] = history
+    return entries
+
+
+def _breakdown(details: Mapping[str, Any]) -> dict[str, Any]:
+    for name, key, rows_of in _BREAKDOWNS:
+        # Dagster refuses a table without rows, and the whole result with it.
+        if name in details and (rows := rows_of(details[name])):
+            return {key: rows}
+    return {}

@@ -17,7 +17,7 @@ from sqlalchemy import event, text
 from sqlalchemy.engine import Engine
 
 import dq_dagster as dq
-from dq_dagster.integration.checks.request import Asked
+from dq_dagster.integration.event_log.codec import RECORD, Record
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions
 
@@ -77,9 +77,11 @@ def record(instance: dg.DagsterInstance, count: int) -> None:
                     check_name=rule.check_name,
                     passed=True,
                     metadata={
-                        "dq/status": "Ok",
-                        "dq/metrics": {"record_count": 1_000 + number % 7},
-                        "dq/data": str(number),
+                        RECORD: Record(
+                            dq.Status.OK,
+                            metrics={"record_count": 1_000 + number % 7},
+                            data=str(number),
+                        ).encode()
                     },
                     partition=key_of(number),
                 )
@@ -87,13 +89,9 @@ def record(instance: dg.DagsterInstance, count: int) -> None:
 
 
 def history(instance: dg.DagsterInstance, *keys: str) -> EventLogHistory:
-    asked = Asked(
-        dq.RuleSet(asset=KEY, rules=RULES),
-        {(rule.name, True): rule.check_name for rule in RULES},
-        keys,
-    )
+    checks = {(rule.name, True): rule.check_name for rule in RULES}
     asset = AssetPartitions(KEY, DAILY, "day", instance, is_buildable=True, reader="")
-    return EventLogHistory(instance, KEY, asked, asset)
+    return EventLogHistory(instance, KEY, checks, keys, asset)
 
 
 def test_the_past_takes_one_question_a_check(
