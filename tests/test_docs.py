@@ -18,12 +18,13 @@ import pytest
 import dq_dagster as dq
 from docs.catalogue.examples import evaluated
 from docs.catalogue.template import Misplaced, families
-from dq_dagster.integration.checks import declared_schema
+from dq_dagster.integration.checks import declared_schema, results
 from dq_dagster.integration.checks import request as asked
 from dq_dagster.integration.event_log import codec as record_codec
-from dq_dagster.integration.event_log import metadata
+from dq_dagster.integration.event_log import views
 from dq_dagster.rules.base.column_rules import ColumnRule
 from dq_dagster.rules.catalogue import RULE_TYPES
+from tests.integration.shelf import status_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,7 +99,7 @@ def statuses_of_a_run(defs: dg.Definitions, folder: Path) -> list[str]:
         run_config={"resources": {"io_manager": {"config": {"path": str(folder)}}}}
     )
     evaluations = result.get_asset_check_evaluations()
-    return [str(evaluation.metadata["dq/status"].value) for evaluation in evaluations]
+    return [status_of(evaluation) for evaluation in evaluations]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -161,7 +162,7 @@ def test_all_metadata_keys_are_listed() -> None:
     listed = set(re.findall(r"`(dq/\w+)`", page))
     known = {
         value
-        for module in (metadata, record_codec, declared_schema, asked)
+        for module in (views, record_codec, results, declared_schema, asked)
         for value in vars(module).values()
         if isinstance(value, str) and re.fullmatch(r"dq/\w+", value)
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -25,10 +25,7 @@ from dagster._core.execution.context.metadata_logging import (
     OutputMetadataAccumulator,
 )
 from dagster._core.execution.plan.inputs import FromLoadableAsset, FromStepOutput
-from dagster._core.storage.asset_check_execution_record import (
-    AssetCheckExecutionRecord,
-    AssetCheckExecutionRecordStatus,
-)
+from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.mem_io_manager import InMemoryIOManager
@@ -51,8 +48,6 @@ _FINISHED = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecor
 _RANGE_TAGS = [ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG]
 # What Dagster notes on an asset that it only knows because something refers to it.
 _STUB = "dagster/auto_created_stub_asset"
-# How many records one question to the event log asks for.
-_PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +60,14 @@ class Materialization:
     # Where its metadata says that the data is.
     path: str | None = None
 
-    @classmethod
-    def of(cls, record: dg.EventLogRecord) -> Materialization:
-        event = record.asset_materialization
-        entry = None if event is None else event.metadata.get("path")
-        path = None if entry is None else str(entry.value)
-        return cls(record.storage_id, record.run_id, record.timestamp, path)
-
 
 def load_asset_value(
-    context: StepContext,
-    key: dg.AssetKey,
-    partitions: Collection[str] | None = None,
+    context: StepContext, key: dg.AssetKey, partitions: Collection[str] | None = None
 ) -> Any:
     """The asset's value through its own IO manager, loaded now, inside the step.
 
-    As a declared input, Dagster would load it before the step's code runs, and a value that can
-    not be loaded would leave every check without a result. The public ``load_asset_value`` makes
+    As a declared input, Dagster would load it before the step's code runs, and a value that cannot
+    be loaded would leave every check without a result. The public ``load_asset_value`` makes
     a new IO manager, which knows nothing of values kept in memory. ``partitions`` are those to
     load; without them Dagster decides by the run.
     """
@@ -155,24 +141,22 @@ def is_external(context: StepContext | dg.InputContext, key: dg.AssetKey) -> boo
 
 
 def _is_buildable(step: StepExecutionContext, key: dg.AssetKey) -> bool | None:
-    """A job of checks alone takes the asset for one that others build; the code location knows.
+    """A job of checks alone takes the asset for one that others build; the code location knows."""
+    graphs = _graphs(step)
+    if any(graph.has(key) and graph.get(key).is_materializable for graph in graphs):
+        return True
+    return None if len(graphs) == 1 else False
+
+
+def _graphs(step: StepExecutionContext) -> list[BaseAssetGraph[Any]]:
+    """What the job knows of assets, and the whole code location.
 
     A job that was started from its definition, as in tests, belongs to none.
     """
-    graph = step.job_def.asset_layer.asset_graph
-    if graph.has(key) and graph.get(key).is_materializable:
-        return True
+    graphs: list[BaseAssetGraph[Any]] = [step.job_def.asset_layer.asset_graph]
     with suppress(CheckError):
-        graph = step.repository_def.asset_graph
-        return graph.has(key) and graph.get(key).is_materializable
-    return None
-
-
-def partition_keys_of(
-    definition: dg.PartitionsDefinition[Any], instance: dg.DagsterInstance
-) -> list[str]:
-    """All keys of a definition, dynamic ones included."""
-    return list(definition.get_partition_keys(dynamic_partitions_store=instance))
+        graphs.append(step.repository_def.asset_graph)
+    return graphs
 
 
 class Watcher(Protocol):
@@ -193,11 +177,16 @@ class _WatchedOp(OpDefinition):
     """
 
     watcher: Watcher
+    # The assets beside which the watcher last saw the step: a run puts together several jobs.
+    beside: set[dg.AssetKey] | None = None
 
     def get_inputs_must_be_resolved_top_level(
         self, asset_layer: AssetLayer, handle: Any = None
     ) -> Any:
-        self.watcher.loaded_beside(_defined(asset_layer.asset_graph))
+        beside = defined_in(asset_layer.asset_graph)
+        if beside != self.beside:
+            self.beside = beside
+            self.watcher.loaded_beside(beside)
         return super().get_inputs_must_be_resolved_top_level(asset_layer, handle)
 
     def has_input(self, name: str) -> bool:
@@ -231,24 +220,15 @@ def watcher_of(checks: dg.AssetsDefinition) -> Watcher | None:
     return op.watcher if isinstance(op, _WatchedOp) else None
 
 
-def _defined(graph: BaseAssetGraph[Any]) -> set[dg.AssetKey]:
+def defined_in(graph: BaseAssetGraph[Any]) -> set[dg.AssetKey]:
     """The assets that somebody defined, on purpose."""
     every = graph.get_all_asset_keys()
     return {key for key in every if not graph.get(key).metadata.get(_STUB)}
 
 
-def defined_assets(defs: dg.Definitions) -> set[dg.AssetKey]:
-    """The assets of a code location, loaded to see them all."""
-    return _defined(defs.resolve_asset_graph())
-
-
 def known_assets(context: StepContext) -> set[dg.AssetKey]:
     """The assets that are defined in the job, and in the whole code location where known."""
-    step = _step(context)
-    known = _defined(step.job_def.asset_layer.asset_graph)
-    with suppress(CheckError):
-        known |= _defined(step.repository_def.asset_graph)
-    return known
+    return {key for graph in _graphs(_step(context)) for key in defined_in(graph)}
 
 
 def asset_metadata(context: StepContext, key: dg.AssetKey) -> Mapping[str, Any]:
@@ -259,53 +239,43 @@ def asset_metadata(context: StepContext, key: dg.AssetKey) -> Mapping[str, Any]:
 
 def check_keys_of(context: StepContext, key: dg.AssetKey) -> list[dg.AssetCheckKey]:
     """The checks of an asset: those of this job, and of the whole code location where known."""
-    step = _step(context)
-    known = set(step.job_def.asset_layer.asset_graph.asset_check_keys)
-    # A job that was started from its definition, as in tests, belongs to no code location.
-    with suppress(CheckError):
-        known |= set(step.repository_def.asset_graph.asset_check_keys)
+    known = {check for graph in _graphs(_step(context)) for check in graph.asset_check_keys}
     return sorted(check for check in known if check.asset_key == key)
 
 
 @dataclass(frozen=True, slots=True)
-class Of:
-    """Evaluations of one partition; without a key, of the whole dataset."""
+class OneSlice:
+    """One partition; without a key, the whole dataset."""
 
     partition: str | None = None
 
 
-def evaluation_pages(
+def evaluation_page(
     instance: dg.DagsterInstance,
     key: dg.AssetCheckKey,
     *,
-    first: int,
-    most: int,
-    only: Of | None = None,
-) -> Iterator[list[tuple[float, AssetCheckEvaluation]]]:
-    """The evaluations of a check with their times, the newest first, page by page.
+    limit: int,
+    cursor: int | None,
+    only: OneSlice | None,
+) -> list[tuple[int, float, AssetCheckEvaluation | None]]:
+    """Evaluations of a check, the newest first: where to read on, when it was, and what was said.
 
     Only finished ones: the row of a run that is under way, or was killed, says nothing.
     """
-    partition_filter = None if only is None else PartitionKeyFilter(key=only.partition)
-    cursor, size, left = None, min(first, most), most
-    while left > 0:
-        records = instance.event_log_storage.get_asset_check_execution_history(
-            key,
-            limit=size,
-            cursor=cursor,
-            status=_FINISHED,
-            partition_filter=partition_filter,
-        )
-        yield [
-            (record.event.timestamp, evaluation)
-            for record in records
-            if record.event is not None
-            and isinstance(evaluation := _evaluation(record), AssetCheckEvaluation)
-        ]
-        if len(records) < size:
-            return
-        left -= size
-        cursor, size = records[-1].id, min(_PAGE, left)
+    records = instance.event_log_storage.get_asset_check_execution_history(
+        key,
+        limit=limit,
+        cursor=cursor,
+        status=_FINISHED,
+        partition_filter=None if only is None else PartitionKeyFilter(key=only.partition),
+    )
+    found: list[tuple[int, float, AssetCheckEvaluation | None]] = []
+    for record in records:
+        event = record.event.dagster_event if record.event else None
+        said = event.event_specific_data if event else None
+        moment = record.event.timestamp if record.event else 0.0
+        found.append((record.id, moment, said if isinstance(said, AssetCheckEvaluation) else None))
+    return found
 
 
 def checks_on_record(instance: dg.DagsterInstance) -> list[dg.AssetCheckKey]:
@@ -336,31 +306,6 @@ def storage_ids(instance: dg.DagsterInstance, key: dg.AssetKey) -> dict[str, int
             key, dg.DagsterEventType.ASSET_MATERIALIZATION
         )
     )
-
-
-def materializations(
-    instance: dg.DagsterInstance, key: dg.AssetKey, numbers: Mapping[str, int]
-) -> dict[str, Materialization]:
-    """The materializations of those numbers, by partition."""
-    wanted = sorted(numbers.values())
-    found: dict[int, Materialization] = {}
-    for start in range(0, len(wanted), _PAGE):
-        some = wanted[start : start + _PAGE]
-        asked = dg.AssetRecordsFilter(asset_key=key, storage_ids=some)
-        for record in instance.fetch_materializations(asked, limit=len(some)).records:
-            found[record.storage_id] = Materialization.of(record)
-    return {name: found[number] for name, number in numbers.items() if number in found}
-
-
-def latest_materialization(
-    instance: dg.DagsterInstance, key: dg.AssetKey, built: Mapping[str, int]
-) -> Materialization | None:
-    """The newest materialization of the asset: of its partitions, if any are known as built."""
-    if built:
-        newest = max(built, key=built.__getitem__)
-        return materializations(instance, key, {newest: built[newest]}).get(newest)
-    records = instance.fetch_materializations(key, limit=1).records
-    return next((Materialization.of(record) for record in records), None)
 
 
 def add_partition_metadata(
@@ -397,7 +342,7 @@ def evaluation_event(
 ) -> AssetCheckEvaluation:
     """A result as the event that Dagster stores, for one partition, or for all of them together.
 
-    An AssetCheckResult has no place for the partition, and Dagster can not make an event of one
+    An AssetCheckResult has no place for the partition, and Dagster cannot make an event of one
     where a check of the whole dataset runs beside checks of partitions. Without the
     materialization that it is about, the UI would not take it for the current one.
     """
@@ -438,19 +383,6 @@ def partition_tags(context: StepContext) -> dict[str, str]:
     tags = context.run.tags
     named = [PARTITION_NAME_TAG] if PARTITION_NAME_TAG in tags else _RANGE_TAGS
     return {tag: tags[tag] for tag in named if tag in tags}
-
-
-def asked_partitions(context: StepContext) -> Sequence[str] | None:
-    """The partitions that the run is about; None if it is about none."""
-    op_context = context.op_execution_context
-    if op_context.has_partition_key:
-        return (op_context.partition_key,)
-    return tuple(op_context.partition_keys) if op_context.has_partition_key_range else None
-
-
-def _evaluation(record: AssetCheckExecutionRecord) -> object:
-    event = record.event.dagster_event if record.event else None
-    return event.event_specific_data if event else None
 
 
 def _step(context: StepContext) -> StepExecutionContext:

@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 import dq_dagster as dq
-from dq_dagster.integration.event_log import metadata
+from dq_dagster.integration.event_log.codec import RECORD, Record
+from dq_dagster.integration.event_log.views import OBSERVED
 
 _WIDE = 100
 COLOURS = {
@@ -62,7 +63,7 @@ def _line(asset: str, rule: dq.Rule, evaluation: dg.AssetCheckEvaluation | None)
         message = f"Not run: {asset} was not built."
         return Line(asset, rule.check_name, dq.Status.NOT_COMPUTED, message)
     status = status_of(evaluation)
-    observed = evaluation.metadata.get(metadata.OBSERVED)
+    observed = evaluation.metadata.get(OBSERVED)
     return Line(
         asset,
         rule.check_name,
@@ -74,7 +75,10 @@ def _line(asset: str, rule: dq.Rule, evaluation: dg.AssetCheckEvaluation | None)
 
 
 def status_of(evaluation: dg.AssetCheckEvaluation) -> dq.Status:
-    return dq.Status(str(evaluation.metadata[metadata.STATUS].value))
+    record = Record.decode(evaluation.metadata[RECORD].value)
+    if record is None:
+        raise ValueError(f"Check '{evaluation.check_name}' has another form of record.")
+    return record.status
 
 
 def print_table(lines: Sequence[Line], console: Console) -> None:
@@ -110,7 +114,7 @@ def _worst_first() -> Sequence[dq.Status]:
 
 
 def _message(line: Line) -> Text:
-    # What is in order needs one line only; what is not is told in full.
+    # What is in order needs one line only; what is not is shown in full.
     brief = line.status is dq.Status.OK
     return Text(line.message, no_wrap=brief, overflow="ellipsis" if brief else "fold")
 

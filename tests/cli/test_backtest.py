@@ -18,7 +18,7 @@ from dq_dagster.cli.backtest import drawn
 from dq_dagster.cli.main import main
 from dq_dagster.evaluation.backtest.result import BacktestPoint
 from tests.integration.calendar import Shop, day, orders_asset, statuses
-from tests.integration.shelf import asset_of, run
+from tests.integration.shelf import asset_of, record_of, run, status_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -106,7 +106,7 @@ def test_it_says_what_the_checks_said(tried: Any, home: Path) -> None:
         )
     events: list[Any] = [record.event for record in records]
     live = {
-        one.partition: (str(one.metadata["dq/status"].value), one.metadata["dq/metrics"].value)
+        one.partition: (status_of(one), record_of(one).metrics)
         for one in (event.dagster_event.event_specific_data for event in events)
     }
     assert {

@@ -20,6 +20,7 @@ from dq_dagster.rules.base.column_rules import ColumnStatisticRule
 from examples.shop import demo, rules
 from tests.examples.shop_run import DEFECTS as ALL_DEFECTS
 from tests.examples.shop_run import Defect, ShopRun, io_manager, resources
+from tests.integration.shelf import record_of, status_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,7 +62,7 @@ def test_the_definitions_load() -> None:
 
 def test_the_rules_show_every_outcome(shop: ShopRun) -> None:
     evaluations = shop.result.get_asset_check_evaluations()
-    statuses = {str(evaluation.metadata["dq/status"].value) for evaluation in evaluations}
+    statuses = {status_of(evaluation) for evaluation in evaluations}
     assert statuses == {"Ok", "Warning", "Error", "Empty"}
 
 
@@ -71,7 +72,7 @@ def test_every_planted_defect_is_found(
 ) -> None:
     found = shop.metadata(defect.table, defect.check)
     rule = next(rule for rule in RULE_SETS[defect.table].rules if rule.name == defect.check)
-    assert found["dq/status"] == defect.status
+    assert status_of(shop.evaluation(defect.table, defect.check)) == defect.status
     # Statistics, such as a minimum, count no rows.
     if not isinstance(rule, ColumnStatisticRule):
         assert failed_rows(found) == planted_rows[defect] > 0
@@ -141,11 +142,11 @@ def test_what_a_failed_check_says(
 
 def test_what_a_check_records(shop: ShopRun) -> None:
     recorded = shop.metadata("payments", "never_more_than_ordered")
-    assert recorded["dq/status"] == "Error"
-    assert recorded["dq/type"] == "row_dq"
     assert recorded["dq/rows"] == 432
     assert recorded["dq/observed"] == 2
-    assert recorded["dq/bounds"] == {"max": 0}
+    record = record_of(shop.evaluation("payments", "never_more_than_ordered"))
+    assert (record.status, record.rule_type) == ("Error", "row_dq")
+    assert record.bounds == {"max": 0}
 
 
 def test_several_columns_are_recorded_one_by_one(shop: ShopRun) -> None:

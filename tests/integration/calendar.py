@@ -10,6 +10,7 @@ from dagster import AssetCheckEvaluation
 from pyspark.sql import DataFrame, SparkSession
 
 import dq_dagster as dq
+from tests.integration.shelf import status_of
 
 DAILY = dg.DailyPartitionsDefinition("2024-03-01", end_date="2024-05-01")
 RANGE_START = "dagster/asset_partition_range_start"
@@ -117,4 +118,4 @@ def results(run: dg.ExecuteInProcessResult) -> dict[tuple[str, str | None], Asse
 
 
 def statuses(run: dg.ExecuteInProcessResult) -> dict[tuple[str, str | None], str]:
-    return {where: str(one.metadata["dq/status"].value) for where, one in results(run).items()}
+    return {where: status_of(one) for where, one in results(run).items()}

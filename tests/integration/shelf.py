@@ -11,6 +11,7 @@ from dagster_pyspark import LazyPySparkResource
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
+from dq_dagster.integration.event_log.codec import Record
 
 PYSPARK = LazyPySparkResource(spark_config={})
 
@@ -53,6 +54,17 @@ def check(
 
 def by_name(result: dg.ExecuteInProcessResult) -> dict[str, AssetCheckEvaluation]:
     return {e.check_name: e for e in result.get_asset_check_evaluations()}
+
+
+def record_of(evaluation: AssetCheckEvaluation | dg.AssetObservation) -> Record:
+    """What later checks read of a result."""
+    record = Record.decode(evaluation.metadata["dq/record"].value)
+    assert record is not None
+    return record
+
+
+def status_of(evaluation: AssetCheckEvaluation | dg.AssetObservation) -> str:
+    return record_of(evaluation).status.value
 
 
 def metadata_of(evaluation: AssetCheckEvaluation) -> dict[str, Any]:

@@ -10,7 +10,12 @@ import dagster as dg
 
 from dq_dagster.errors import MissingPartitions, Unassignable, UnreadableData
 from dq_dagster.evaluation.states import Reuse
-from dq_dagster.integration.checks.failures import absent_partitions, cause_of, is_missing, told
+from dq_dagster.integration.checks.failures import (
+    absent_partitions,
+    cause_of,
+    is_missing,
+    presentable_error,
+)
 from dq_dagster.integration.checks.readers import (
     AssetIOManager,
     DividingIOManager,
@@ -20,16 +25,19 @@ from dq_dagster.integration.checks.readers import (
 )
 from dq_dagster.integration.event_log.states import RecordedStates
 from dq_dagster.integration.internals import (
-    asked_partitions,
     holds_one_run_only,
     io_manager_of,
     is_built_by_dagster,
     known_assets,
     load_asset_value,
-    partition_keys_of,
     partitions_def_of,
 )
-from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, asset_key
+from dq_dagster.integration.partitions.asset_partitions import (
+    AssetPartitions,
+    asked_partitions,
+    asset_key,
+    partition_keys_of,
+)
 from dq_dagster.integration.partitions.keys import partition_key_sql
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.metrics.measured import NO_KEY
@@ -324,7 +332,7 @@ class OtherAssets(Mapping[str, Any]):
         except Exception as error:  # noqa: BLE001 (told without secrets; only its rules fail)
             if isinstance(cause_of(error), KeyError) and self._is_in_memory(name):
                 raise UnreadableData.not_kept(name) from None
-            raise told(error, name) from None
+            raise presentable_error(error, name) from None
 
     def _is_in_memory(self, name: str) -> bool:
         key = asset_key(name)

@@ -1,4 +1,4 @@
-"""What went wrong before any rule could be judged, told without secrets or row values."""
+"""What went wrong before any rule could be judged, described without secrets or row values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ from traceback import walk_tb
 import dagster as dg
 
 from dq_dagster.errors import DqError, MissingPartitions, NothingStored, UnreadableData
-from dq_dagster.integration.internals import (
-    Materialization,
-    latest_materialization,
-    materializations,
-    storage_ids,
-)
+from dq_dagster.integration.event_log.pager import latest_materialization, materializations
+from dq_dagster.integration.internals import Materialization, storage_ids
 from dq_dagster.judging.wording import presentable
 from dq_dagster.spark.frames.reading import is_remote
 from dq_dagster.storage.folders import PARTITION_COLUMN, WHOLE_FOLDER
@@ -30,7 +26,7 @@ _QUOTING = (dg.DagsterTypeCheckDidNotPass,)
 _NO_FORMAT = "[DATA_SOURCE_NOT_FOUND]"
 
 
-def told(error: Exception, asset: str) -> DqError:
+def presentable_error(error: Exception, asset: str) -> DqError:
     """A sentence with the error's class and the first line of its text."""
     error = cause_of(error)
     if isinstance(error, DqError):

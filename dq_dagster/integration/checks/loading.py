@@ -14,7 +14,7 @@ from typing import Any
 import dagster as dg
 
 from dq_dagster.errors import DeclarationError, Problem
-from dq_dagster.integration.internals import defined_assets, watcher_of
+from dq_dagster.integration.internals import defined_in, watcher_of
 from dq_dagster.integration.partitions.asset_partitions import asset_key, declared_partitions
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import Origin, RuleSet
@@ -127,7 +127,7 @@ def _known(defs: dg.Definitions, every: Iterable[Any]) -> set[dg.AssetKey]:
         return {key for one in every for key in keys_of(one)}
     except DeclarationError:
         # Some are only known once Dagster has loaded them.
-        return defined_assets(defs)
+        return defined_in(defs.resolve_asset_graph())
 
 
 def _of_others(every: Iterable[Any], known: Collection[dg.AssetKey]) -> Iterator[Problem]:

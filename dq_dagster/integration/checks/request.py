@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import dagster as dg
 
 from dq_dagster.errors import did_you_mean
-from dq_dagster.integration.internals import asked_partitions, partition_tags
-from dq_dagster.integration.partitions.asset_partitions import AssetPartitions
+from dq_dagster.integration.internals import partition_tags
+from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, asked_partitions
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,19 @@ import dagster as dg
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import other_assets
 from dq_dagster.integration.checks.request import RequestedChecks
-from dq_dagster.integration.event_log import metadata
+from dq_dagster.integration.event_log.codec import RECORD, Record, reduced
 from dq_dagster.integration.event_log.history import EventLogHistory
-from dq_dagster.integration.event_log.views import charts_of
+from dq_dagster.integration.event_log.views import (
+    CHART,
+    COLUMNS,
+    DIMENSIONS,
+    EXPECTED,
+    HISTORY,
+    OBSERVED,
+    SCHEMA,
+    charts_of,
+    shown,
+)
 from dq_dagster.integration.internals import (
     Materialization,
     evaluation_event,
@@ -26,6 +37,29 @@ from dq_dagster.judging.judgement import BADNESS, Status
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import dataset_check_name
 
+# What its author called the rule, where that is no name for a check.
+RULE = "dq/rule"
+RULE_TYPE = "dq/type"
+QUALITY_DIMENSION = "dq/quality_dimension"
+TAGS = "dq/tags"
+OWNERS = "dq/owners"
+
+_PASSING = (Status.OK, Status.EMPTY)
+_TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY}
+# What is left out first where there is too much, be it an entry or a part of the record: what
+# people look at before what later checks learn from, which nobody would miss until a rule does not
+# get beyond learning.
+_LEFT_OUT = (
+    *(CHART, HISTORY, COLUMNS, DIMENSIONS, "states", SCHEMA, OBSERVED, "bounds", EXPECTED),
+    *("groups", "group_statuses"),
+)
+# For the sake of pages that list many results, and of reading thousands of them at once. Nothing
+# breaks beyond it, so that numbers may take more room.
+_MOST_BYTES = 16_384
+# What breaks: MySQL holds a result in a text of 65,535 bytes; SQLite and Postgres have no limit.
+# From here on, only the numbers that are judged themselves are kept.
+_MOST_BYTES_OF_NUMBERS = 48_000
+_LONGEST_EXPECTED = 500
 _LONGEST_MESSAGE = 2_000
 
 
@@ -39,54 +73,49 @@ class Recording:
     history: EventLogHistory
     targets: Mapping[str, Materialization]
 
-    def target(self, partition: str | None) -> Materialization | None:
-        """The materialization that an outcome on a slice is about."""
-        return self.history.latest if partition is None else self.targets.get(partition)
 
-
-def events_of(outcomes: Sequence[Outcome], recording: Recording) -> Iterator[Any]:
+def events_of(outcomes: Sequence[Outcome], recording: Recording) -> list[Any]:
     """A result for each outcome; for partitioned assets an output a check, once all are there.
 
     The worst come first: Dagster stores results one by one, and a run that is cancelled meanwhile
     keeps those that it got to.
     """
+    events: list[Any] = []
     outputs: dict[str, None] = {}
+    selected = {key.name for key in recording.context.selected_asset_check_keys}
     worst_first = sorted(outcomes, key=lambda outcome: -BADNESS[outcome.status])
     charts = charts_of(worst_first)
     for place, outcome in enumerate(worst_first):
-        name = recording.asked.check_name(outcome.rule, outcome.partition)
-        if name is None:
-            yield _observation(outcome, recording, chart=charts.get(place, ""))
+        chart, partition = charts.get(place, ""), outcome.partition
+        if partition is not None and outcome.rule.name in recording.asked.unlisted:
+            events.append(_observation(outcome, recording, chart=chart))
             continue
-        result = check_result(outcome, name, recording, chart=charts.get(place, ""))
+        name = recording.asked.checks[outcome.rule.name, partition is not None]
+        result = check_result(outcome, name, recording, chart=chart)
         if recording.history.asset is None:
-            yield result
+            events.append(result)
             continue
-        if (
-            dg.AssetCheckKey(recording.asset_key, name)
-            in recording.context.selected_asset_check_keys
-        ):
+        if name in selected:
             outputs[name] = None
-        yield evaluation_event(
-            result,
-            partition=outcome.partition,
-            blocking=outcome.rule.blocking,
-            target=recording.target(outcome.partition),
+        target = recording.history.latest
+        if partition is not None:
+            target = recording.targets.get(partition)
+        blocking = outcome.rule.blocking
+        events.append(
+            evaluation_event(result, partition=partition, blocking=blocking, target=target)
         )
-    for name in outputs:
-        key = dg.AssetCheckKey(recording.asset_key, name)
-        yield output_of_check(recording.context, key)
+    keys = [dg.AssetCheckKey(recording.asset_key, name) for name in outputs]
+    return events + [output_of_check(recording.context, key) for key in keys]
 
 
 def check_result(
     outcome: Outcome, name: str, recording: Recording, *, chart: str = ""
 ) -> dg.AssetCheckResult:
-    """The result with all there is to tell; if that cannot be told, at least its numbers."""
+    """The result with all there is to say; if that cannot be recorded, at least its numbers."""
     message = outcome.message
-    for entries_of in (_all_entries, _entries_without_tables, _numbers):
+    for attempt in (_all_entries, _entries_without_tables, _record_alone):
         try:
-            entries = entries_of(outcome, recording, chart)
-            return _result(outcome, name, recording, entries, message)
+            return _result(outcome, name, recording, attempt(outcome, recording, chart), message)
         except Exception as error:
             # One rule's details must not cost all rules their results, nor later ones their past.
             if message == outcome.message:
@@ -94,7 +123,7 @@ def check_result(
             recording.context.log.warning(
                 "The details of check '%s' could not be recorded.", name, exc_info=True
             )
-    return _result(outcome, name, recording, metadata.least_of(outcome), message)
+    return _result(outcome, name, recording, {}, message)
 
 
 def _unrecorded(error: Exception) -> str:
@@ -102,15 +131,16 @@ def _unrecorded(error: Exception) -> str:
 
 
 def _all_entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
-    return metadata.of_outcome(outcome, **_origin(outcome, recording), chart=chart)
+    return entries_of(outcome, recording.history.record_of(outcome), chart=chart)
 
 
 def _entries_without_tables(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
-    return metadata.of_outcome(outcome.without_details(), **_origin(outcome, recording))
+    bare = outcome.without_details()
+    return entries_of(bare, recording.history.record_of(bare))
 
 
-def _numbers(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
-    return metadata.numbers_of(outcome, **_origin(outcome, recording))
+def _record_alone(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+    return {RECORD: recording.history.record_of(outcome).encode()}
 
 
 def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.AssetObservation:
@@ -124,32 +154,65 @@ def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.As
     )
 
 
-def _origin(outcome: Outcome, recording: Recording) -> dict[str, Any]:
-    """What the numbers of an outcome are of, and the states behind them."""
-    partition, history = outcome.partition, recording.history
-    time = None if partition is None else history.time_of(partition)
-    return {
-        "data": history.data_of(partition),
-        "time": time,
-        "series": "" if time is None else history.series_of(str(partition)),
-        "states": history.states_of(outcome),
-    }
-
-
 def _result(
     outcome: Outcome, name: str, recording: Recording, entries: Mapping[str, Any], message: str
 ) -> dg.AssetCheckResult:
+    status = outcome.status
     severity = dg.AssetCheckSeverity.ERROR
-    if outcome.status is Status.WARNING:
+    if status is Status.WARNING:
         severity = dg.AssetCheckSeverity.WARN
     return dg.AssetCheckResult(
-        passed=outcome.ok,
+        passed=status in _PASSING,
         asset_key=recording.asset_key,
         check_name=name,
         severity=severity,
         description=_shortened(message),
         metadata=entries,
     )
+
+
+def entries_of(outcome: Outcome, record: Record, *, chart: str = "") -> dict[str, Any]:
+    """What Dagster keeps of an outcome: for people to read, and for later checks to learn from."""
+    entries = {**shown(outcome, chart=chart), RECORD: record.encode()}
+    if _size(entries) > _MOST_BYTES:
+        entries = _within_limit(entries, outcome)
+    for table in _TABLES & entries.keys():
+        entries[table] = dg.MetadataValue.table([dg.TableRecord(row) for row in entries[table]])
+    if CHART in entries:
+        entries[CHART] = dg.MetadataValue.md(entries[CHART])
+    return entries
+
+
+def _within_limit(entries: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    """Leaves out optional entries until the rest is small enough for an event log.
+
+    The metrics without which a rule that compares with its past could not go on are kept, whatever
+    their size.
+    """
+    record = entries[RECORD]
+    for optional in _LEFT_OUT:
+        if _size(entries) <= _MOST_BYTES:
+            return entries
+        if optional == EXPECTED and EXPECTED in entries:
+            entries[EXPECTED] = _shortened(entries[EXPECTED], _LONGEST_EXPECTED)
+        else:
+            entries.pop(optional, None)
+            record.pop(optional, None)
+    if _size(entries) > _MOST_BYTES_OF_NUMBERS:
+        entries[RECORD] = reduced(record, _judged(outcome))
+    return entries
+
+
+def _judged(outcome: Outcome) -> set[str]:
+    """The keys of the metrics that the verdict is about, and of those compared with their past."""
+    details = outcome.details
+    found = [details, *details.get("columns", {}).values()]
+    by_past = {one["typical"]["metric"] for one in found if "typical" in one}
+    return by_past | set(outcome.observed_metrics)
+
+
+def _size(entries: Mapping[str, Any]) -> int:
+    return len(json.dumps(entries))
 
 
 def check_specs(
@@ -176,11 +239,11 @@ def _spec(
     # Dagster takes fewer characters in a name than people do.
     renamed = rule.check_name != rule.name
     entries = {
-        metadata.RULE: rule.name if renamed else "",
-        metadata.RULE_TYPE: rule.type,
-        metadata.QUALITY_DIMENSION: rule.quality_dimension,
-        metadata.TAGS: list(rule.tags),
-        metadata.OWNERS: list(rule.owners),
+        RULE: rule.name if renamed else "",
+        RULE_TYPE: rule.type,
+        QUALITY_DIMENSION: rule.quality_dimension,
+        TAGS: list(rule.tags),
+        OWNERS: list(rule.owners),
     }
     return partitioned_check_spec(
         partitions_def,
@@ -194,7 +257,5 @@ def _spec(
     )
 
 
-def _shortened(message: str) -> str:
-    if len(message) <= _LONGEST_MESSAGE:
-        return message
-    return f"{message[: _LONGEST_MESSAGE - 1]}…"
+def _shortened(words: str, longest: int = _LONGEST_MESSAGE) -> str:
+    return words if len(words) <= longest else f"{words[: longest - 1]}…"

@@ -22,7 +22,7 @@ from dq_dagster.integration.checks.batches import (
     other_assets,
 )
 from dq_dagster.integration.checks.declared_schema import with_declared_schema
-from dq_dagster.integration.checks.failures import absent, cause_of, is_missing, told
+from dq_dagster.integration.checks.failures import absent, cause_of, is_missing, presentable_error
 from dq_dagster.integration.checks.readers import AssetIOManager, Reader, name_of
 from dq_dagster.integration.checks.request import (
     RequestedChecks,
@@ -32,13 +32,12 @@ from dq_dagster.integration.checks.request import (
 from dq_dagster.integration.checks.results import Recording, events_of
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.metric_values import latest_metadata, recorded_values
+from dq_dagster.integration.event_log.pager import latest_materialization, materializations
 from dq_dagster.integration.event_log.states import RecordedStates
 from dq_dagster.integration.internals import (
     Materialization,
     holds_one_run_only,
     is_external,
-    latest_materialization,
-    materializations,
 )
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, partitions_of
 from dq_dagster.integration.step_context import StepContext
@@ -89,7 +88,8 @@ class CheckRun:
         return EventLogHistory(
             self.context.instance,
             self.key,
-            self.requested,
+            self.requested.checks,
+            self.requested.partitions,
             self.asset,
             latest=latest_materialization(self.context.instance, self.key, self._built),
             by_build=isinstance(self.reader, AssetIOManager),
@@ -158,10 +158,10 @@ class CheckRun:
     def _told(self, error: Exception) -> DqError:
         """What went wrong; where the IO manager has no data, why that is so."""
         if not isinstance(self.reader, AssetIOManager) or not self._is_missing(error):
-            return told(error, self.name)
+            return presentable_error(error, self.name)
         external = is_external(self.context, self.key)
         absence = absent(self.name, self.history.latest, external=external)
-        return absence or told(error, self.name)
+        return absence or presentable_error(error, self.name)
 
     def _is_missing(self, error: Exception) -> bool:
         in_memory = holds_one_run_only(self.context, self.key)
@@ -184,7 +184,12 @@ class CheckRun:
             for rule in self.declared.enabled_rules
             if rule.scope == "both"
         }
-        return RecordedStates(self.context.instance, asset, self.requested, also)
+        checks = [
+            [self.requested.checks[one.rule.name, False], *filter(None, [also.get(one.rule.name)])]
+            for one in self.requested.request.rules
+            if one.on_whole
+        ]
+        return RecordedStates(self.context.instance, asset, checks, self.requested.partitions)
 
     def _evaluated(self, batch: BatchRequest) -> list[Outcome]:
         request = batch.request

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
 import dagster as dg
-from dagster import AssetCheckEvaluation
 
 from dq_dagster.errors import Misfit, Unmeasurable
-from dq_dagster.integration.event_log.codec import metrics_in
+from dq_dagster.integration.event_log.pager import (
+    StoredEvaluation,
+    evaluations,
+    materialization_records,
+)
 from dq_dagster.integration.internals import (
-    Of,
+    OneSlice,
     check_keys_of,
-    evaluation_pages,
-    partition_keys_of,
     partitions_def_of,
     storage_ids,
 )
-from dq_dagster.integration.partitions.asset_partitions import asset_key
+from dq_dagster.integration.partitions.asset_partitions import asset_key, partition_keys_of
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.metrics.value_codec import NoValue
@@ -30,8 +32,6 @@ from dq_dagster.rules.base.rule import Rule
 
 # How many evaluations of a check are looked through for one that recorded a metric.
 _MOST_EVALUATIONS = 25
-# How many materializations one question to the event log asks for.
-_PAGE = 1_000
 
 
 class OnDemand(Mapping[str, Any]):
@@ -151,39 +151,32 @@ def _with_others(
 
 
 def _newest(context: StepContext, partition: str | None, key: dg.AssetKey) -> dict[str, Any]:
-    found: dict[str, tuple[float, Any]] = {}
+    found: dict[str, tuple[datetime, Any]] = {}
     for check_key in check_keys_of(context, key):
-        pages = evaluation_pages(
-            context.instance,
-            check_key,
-            first=_MOST_EVALUATIONS,
-            most=_MOST_EVALUATIONS,
-            only=Of(partition),
+        stored = evaluations(
+            context.instance, check_key, most=_MOST_EVALUATIONS, only=OneSlice(partition)
         )
-        for name, one in _newest_of_check(chain.from_iterable(pages)).items():
+        for name, one in _newest_of_check(stored).items():
             if name not in found or _counts_more(one, found[name]):
                 found[name] = one
     return {name: _value(name, value) for name, (_, value) in found.items()}
 
 
-def _newest_of_check(
-    evaluations: Iterable[tuple[float, AssetCheckEvaluation]],
-) -> dict[str, tuple[float, Any]]:
+def _newest_of_check(stored: Iterable[StoredEvaluation]) -> dict[str, tuple[datetime, Any]]:
     """The last word of one check on each metric; that there is a value, but not on record, is one.
 
     What could not be measured says nothing: then it is the word before.
     """
-    found: dict[str, tuple[float, Any]] = {}
-    for moment, evaluation in evaluations:
-        entries = {name: entry.value for name, entry in evaluation.metadata.items()}
-        for name, value in metrics_in(entries).items():
-            _, known = found.get(name, (0.0, NoValue.ABSENT))
-            if known is NoValue.ABSENT and (name not in found or value is not NoValue.ABSENT):
-                found[name] = (moment, value)
+    found: dict[str, tuple[datetime, Any]] = {}
+    for one in stored:
+        for name, value in one.record.metrics.items() if one.record else ():
+            is_open = name not in found or found[name][1] is NoValue.ABSENT
+            if is_open and (name not in found or value is not NoValue.ABSENT):
+                found[name] = (one.at, value)
     return found
 
 
-def _counts_more(one: tuple[float, Any], other: tuple[float, Any]) -> bool:
+def _counts_more(one: tuple[datetime, Any], other: tuple[datetime, Any]) -> bool:
     """Of two checks: whether it is the newer one; what is without a value gives way to one."""
     absent = [isinstance(value, NoValue) for _, value in (one, other)]
     return one[0] > other[0] if absent[0] == absent[1] else absent[1]
@@ -209,7 +202,11 @@ def _metadata(
     )
     # An asset with partitions of another kind, or with none, has but one latest materialization.
     own = [one for one in slices if one is not None and alike]
-    found = _of_numbers(context, key, [numbers[name] for name in own if name in numbers])
+    wanted = [numbers[name] for name in own if name in numbers]
+    found = {
+        record.storage_id: _entries(record.asset_materialization)
+        for record in materialization_records(context.instance, key, wanted)
+    }
     entries = [found.get(numbers.get(name, 0), {}) for name in own]
     if len(own) < len(slices):
         event = context.instance.get_latest_materialization_event(key)
@@ -221,19 +218,6 @@ def _partitions(context: StepContext, key: dg.AssetKey) -> set[str]:
     """The partitions of an asset as far as the job knows it."""
     definition = partitions_def_of(context, key)
     return set() if definition is None else set(partition_keys_of(definition, context.instance))
-
-
-def _of_numbers(
-    context: StepContext, key: dg.AssetKey, numbers: Sequence[int]
-) -> dict[int, dict[str, Any]]:
-    """The metadata of the materializations of those numbers."""
-    found: dict[int, dict[str, Any]] = {}
-    for start in range(0, len(numbers), _PAGE):
-        some = numbers[start : start + _PAGE]
-        asked = dg.AssetRecordsFilter(asset_key=key, storage_ids=some)
-        for record in context.instance.fetch_materializations(asked, limit=len(some)).records:
-            found[record.storage_id] = _entries(record.asset_materialization)
-    return found
 
 
 def _entries(materialization: dg.AssetMaterialization | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What people see of the past that a value was judged by: a table of it, and a picture."""
+"""What people see of an outcome in Dagster: at most seven entries, tables and a chart included."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dq_dagster.charts.chart import Dot, draw, short
 from dq_dagster.evaluation.html import NO_VALUE, group_name
 from dq_dagster.evaluation.outcome import GroupTable, Outcome, plain
 from dq_dagster.judging.evidence import PastValue
-from dq_dagster.judging.judgement import BADNESS, Judgement
+from dq_dagster.judging.judgement import BADNESS, Judgement, Status
 from dq_dagster.judging.schemas import OK
 from dq_dagster.judging.typical import TypicalFinding
 from dq_dagster.judging.wording import show
@@ -226,3 +226,55 @@ def _drawn(
 
 def _markdown(picture: bytes) -> str:
     return f"![history](data:image/png;base64,{base64.b64encode(picture).decode()})"
+
+
+# In this order. Of the three tables there is one at most.
+STATUS = "dq/status"
+OBSERVED = "dq/observed"
+EXPECTED = "dq/expected"
+ROWS = "dq/rows"
+FAILED_ROWS = "dq/failed_rows"
+SCHEMA = "dq/schema"
+DIMENSIONS = "dq/dimensions"
+COLUMNS = "dq/columns"
+CHART = "dq/chart"
+HISTORY = "dq/history"
+
+# Where Dagster's own word says something else: that a check has passed, or that it failed.
+_OWN_WORDS = (Status.EMPTY, Status.WARNING)
+
+
+def shown(outcome: Outcome, *, chart: str = "") -> dict[str, Any]:
+    """The entries as plain data, tables as lists of rows; ``chart`` is a picture in Markdown."""
+    judgement = outcome.judgement
+    history = history_rows(judgement)
+    entries: dict[str, Any] = {}
+    if judgement.status in _OWN_WORDS:
+        entries[STATUS] = judgement.status.value
+    if judgement.observed is not None:
+        entries[OBSERVED] = observed_value(judgement.observed)
+    if judgement.expected:
+        entries[EXPECTED] = judgement.expected
+    if judgement.rows is not None:
+        entries[ROWS] = judgement.rows
+    # What is judged by its past has no rows that break a rule.
+    if judgement.failed_rows is not None and judgement.rows and not history:
+        entries[FAILED_ROWS] = judgement.failed_rows
+    entries |= _breakdown(outcome)
+    if chart:
+        entries[CHART] = chart
+    if history:
+        entries[HISTORY] = history
+    return entries
+
+
+def _breakdown(outcome: Outcome) -> dict[str, Any]:
+    """One table at most: groups are there on purpose, columns by themselves."""
+    judgement = outcome.judgement
+    tables = {
+        SCHEMA: schema_rows(judgement.details["schema"]) if "schema" in judgement.details else [],
+        DIMENSIONS: group_rows(outcome.dimensions),
+        COLUMNS: column_rows(judgement.columns),
+    }
+    # Dagster refuses a table without rows, and the whole result with it.
+    return next(({key: rows} for key, rows in tables.items() if rows), {})

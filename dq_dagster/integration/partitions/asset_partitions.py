@@ -13,7 +13,6 @@ import dagster as dg
 from dq_dagster.integration.internals import (
     asset_metadata,
     is_built_by_dagster,
-    partition_keys_of,
     partitions_def_of,
     storage_ids,
 )
@@ -128,6 +127,21 @@ def partitions_of(
         is_built_by_dagster(context, key),
         reader,
     )
+
+
+def partition_keys_of(
+    definition: dg.PartitionsDefinition[Any], instance: dg.DagsterInstance
+) -> list[str]:
+    """All keys of a definition, dynamic ones included."""
+    return list(definition.get_partition_keys(dynamic_partitions_store=instance))
+
+
+def asked_partitions(context: StepContext) -> Sequence[str] | None:
+    """The partitions that the run is about; None if it is about none."""
+    op_context = context.op_execution_context
+    if op_context.has_partition_key:
+        return (op_context.partition_key,)
+    return tuple(op_context.partition_keys) if op_context.has_partition_key_range else None
 
 
 def declared_partitions(

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import dq_dagster as dq
 from tests.integration.io_manager.warehouse import why
-from tests.integration.shelf import PYSPARK
+from tests.integration.shelf import PYSPARK, status_of
 
 RULE = dq.RecordCountInRange(name="rows", max=9, blocking=False)
 DAYS = dg.StaticPartitionsDefinition(["mon", "tue"])
@@ -82,7 +82,7 @@ def said(asset: Any, io_manager: Any, instance: dg.DagsterInstance, **options: A
         **options,
     )
     [evaluation] = run.get_asset_check_evaluations()
-    assert evaluation.metadata["dq/status"].value == "Error"
+    assert status_of(evaluation) == "Error"
     return str(evaluation.description)
 
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import dagster as dg
 import pytest
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
-from tests.integration.shelf import asset_of, by_name, run
+from dq_dagster.integration.event_log.codec import Record
+from tests.integration.shelf import asset_of, by_name, record_of, run
 
 ROWS = [(1, "a@b.c"), (2, None), (3, "d@e.f")]
 SCHEMA = "id int, email string"
 
 
-def recorded(instance: dg.DagsterInstance, check: str = "emails") -> list[dict[str, Any]]:
+def recorded(instance: dg.DagsterInstance, check: str = "emails") -> list[Record]:
     """What Dagster keeps of each evaluation of a check, the oldest first."""
     key = dg.AssetCheckKey(dg.AssetKey("orders"), check)
     history = instance.event_log_storage.get_asset_check_execution_history(key, limit=10)
     events = [record.event.dagster_event for record in reversed(history) if record.event]
     found = [event.asset_check_evaluation_data for event in events if event]
-    return [{name: entry.value for name, entry in one.metadata.items()} for one in found]
+    return [record_of(one) for one in found]
 
 
 def test_a_disabled_rule_is_ignored_when_evaluated(spark: SparkSession) -> None:
@@ -47,7 +46,7 @@ def test_history_goes_on_after_a_rule_was_switched_off(spark: SparkSession) -> N
             rows = dq.RecordCountInRange(name="rows", min=1)
             result = run([asset], dq.RuleSet(asset="orders", rules=[rule, rows]), instance=instance)
             assert ("emails" in by_name(result)) is enabled
-        assert [one["dq/metrics"]["count_empty:email"] for one in recorded(instance)] == [1, 1]
+        assert [one.metrics["count_empty:email"] for one in recorded(instance)] == [1, 1]
         assert len(recorded(instance, "rows")) == 3
 
 
@@ -76,5 +75,5 @@ def test_a_rule_of_another_type_keeps_its_check_and_its_history(
         for rule in (before, after):
             run([asset], dq.RuleSet(asset="orders", rules=[rule]), instance=instance)
         history = recorded(instance)
-    assert [one["dq/type"] for one in history] == [before.type, after.type]
-    assert [one["dq/metrics"][metric] for one in history] == [value, value]
+    assert [one.rule_type for one in history] == [before.type, after.type]
+    assert [one.metrics[metric] for one in history] == [value, value]

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
-from tests.integration.shelf import asset_of, by_name, check, metadata_of, run
+from tests.integration.shelf import asset_of, by_name, check, metadata_of, run, status_of
 
 ROWS = [(1, 2.5, "a"), (2, None, "b"), (3, 900.0, "c")]
 SCHEMA = "id int, amount double, name string"
@@ -29,7 +29,7 @@ def test_every_status_as_dagster_shows_it(spark: SparkSession) -> None:
         ],
     )
     told = {
-        name: (e.passed, e.severity.value, e.blocking, metadata_of(e)["dq/status"], e.description)
+        name: (e.passed, e.severity.value, e.blocking, status_of(e), e.description)
         for name, e in found.items()
     }
     assert told == {
@@ -58,23 +58,40 @@ def test_every_status_as_dagster_shows_it(spark: SparkSession) -> None:
     }
 
 
-def test_metadata_holds_numbers_bounds_and_metrics(spark: SparkSession) -> None:
+def test_people_see_numbers_and_programs_a_record(spark: SparkSession) -> None:
     rule = dq.ColumnAvgInRange(columns="amount", soft_max=100, max=1000)
     found = check(spark, ROWS, SCHEMA, [rule])
     entries = metadata_of(found["column_avg_in_range_amount"])
-    # The number of the materialization that was looked at.
-    assert entries.pop("dq/data").isdigit()
-    assert entries == {
-        "dq/status": "Warning",
-        "dq/type": "column_avg_in_range",
-        "dq/quality_dimension": "accuracy",
-        "dq/slice": "whole dataset",
-        "dq/observed": 451.25,
-        "dq/expected": "at most 1,000, ideally at most 100",
-        "dq/bounds": {"soft_max": 100, "max": 1000},
-        "dq/rows": 2,
-        "dq/metrics": {"column_avg:amount": 451.25, "count_value:amount": 2},
+    record = entries.pop("dq/record")
+    assert list(entries.items()) == [
+        ("dq/status", "Warning"),
+        ("dq/observed", 451.25),
+        ("dq/expected", "at most 1,000, ideally at most 100"),
+        ("dq/rows", 2),
+    ]
+    # The number of the materialization that was judged.
+    assert record.pop("data").isdigit()
+    assert record == {
+        "v": 1,
+        "status": "Warning",
+        "type": "column_avg_in_range",
+        "observed": {"column_avg:amount": 451.25},
+        "metrics": {"count_value:amount": 2},
+        "bounds": {"soft_max": 100, "max": 1000},
+        "rows": 2,
     }
+
+
+def test_dagsters_own_word_is_not_repeated(spark: SparkSession) -> None:
+    rules = [
+        dq.RecordCountInRange(name="ok", min=1),
+        dq.RecordCountInRange(name="warning", soft_min=9),
+        dq.RecordCountInRange(name="error", min=9, blocking=False),
+        dq.ColumnAvgInRange(name="empty", columns="amount", max=1, where="id > 9"),
+    ]
+    found = check(spark, ROWS, SCHEMA, rules)
+    said = {name: metadata_of(one).get("dq/status") for name, one in found.items()}
+    assert said == {"ok": None, "warning": "Warning", "error": None, "empty": "Empty"}
 
 
 def test_several_columns_come_as_a_table(spark: SparkSession) -> None:
@@ -124,7 +141,11 @@ def test_specs_say_what_is_demanded(spark: SparkSession) -> None:
         ),
     }
     assert all(spec.asset_key == dg.AssetKey(["shop", "orders"]) for spec in specs.values())
-    assert specs["column_values_in_set_name"].metadata["dq/owners"] == ["data@shop"]
+    assert specs["column_values_in_set_name"].metadata == {
+        "dq/type": "column_values_in_set",
+        "dq/quality_dimension": "validity",
+        "dq/owners": ["data@shop"],
+    }
 
 
 def _with_downstream(spark: SparkSession, rule: dq.Rule) -> dg.ExecuteInProcessResult:

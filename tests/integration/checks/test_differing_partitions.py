@@ -15,7 +15,7 @@ import dq_dagster as dq
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.frames import HIDDEN_KEY
 from tests.integration.calendar import DAILY, RANGE_END, RANGE_START, Shop, day, results, statuses
-from tests.integration.shelf import PYSPARK, metadata_of
+from tests.integration.shelf import PYSPARK, record_of
 
 COLUMNS: list[dict[str, Any]] = [
     {"name": "number", "type": "bigint"},
@@ -76,7 +76,7 @@ class Days:
 def told(run: Any) -> dict[tuple[str, str], Any]:
     """What the results on partitions say, to people and to later checks."""
     return {
-        (name, key): (str(one.description), metadata_of(one).get("dq/groups"))
+        (name, key): (str(one.description), record_of(one).groups)
         for (name, key), one in results(run).items()
         if key is not None
     }

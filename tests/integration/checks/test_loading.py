@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dq_dagster as dq
-from tests.integration.shelf import metadata_of
+from tests.integration.shelf import status_of
 
 
 @dg.asset
@@ -219,10 +219,7 @@ def test_rule_sets_of_python_and_files_become_one_step(tmp_path: Path) -> None:
     checks = dq.build_asset_checks([*dq.load_rules(tmp_path), rules_of(clean_sales)])
     assert len(checks) == 1
     result = dg.materialize_to_memory([clean_sales, *checks], raise_on_error=False)
-    found = {
-        e.check_name: (e.passed, metadata_of(e)["dq/status"])
-        for e in result.get_asset_check_evaluations()
-    }
+    found = {e.check_name: (e.passed, status_of(e)) for e in result.get_asset_check_evaluations()}
     assert found == {
         "column_not_empty_a": (False, "Warning"),
         "column_unique_a": (True, "Empty"),

@@ -10,7 +10,7 @@ import pandas as pd
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
-from tests.integration.shelf import asset_of, by_name, metadata_of, run
+from tests.integration.shelf import asset_of, by_name, record_of, run, status_of
 
 ORDERS = pd.DataFrame({"id": [1, 2, 3], "amount": [1.0, 2.0, 6.0]})
 CUSTOMERS = pd.DataFrame({"id": [1, 2, 3, 4]})
@@ -28,8 +28,7 @@ def messages(
     rule_set = dq.RuleSet(asset="orders", rules=rules, **settings)
     result = run([asset_of(orders), *others], [rule_set, *rule_sets], instance=instance)
     return {
-        name: f"{metadata_of(found)['dq/status']}: {found.description}"
-        for name, found in by_name(result).items()
+        name: f"{status_of(found)}: {found.description}" for name, found in by_name(result).items()
     }
 
 
@@ -170,8 +169,8 @@ def test_declared_metrics_and_what_functions_are_told(spark: SparkSession) -> No
         result = run([asset_of(ORDERS)], rule_set, instance=instance)
         found = by_name(result)
         assert found["python"].description == "python of orders."
-        assert metadata_of(found["spread"])["dq/metrics"] == {"spread": 5.0}
-        assert metadata_of(found["high"])["dq/metrics"] == {"shares.high": 0.75}
+        assert record_of(found["spread"]).metrics == {"spread": 5.0}
+        assert record_of(found["high"]).metrics == {"shares.high": 0.75}
         again = messages([later("shares.high")], metrics=metrics, instance=instance)
         assert again["later"].startswith("Empty")
         both = [*rules, later("shares.high")]

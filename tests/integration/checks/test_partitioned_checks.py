@@ -22,7 +22,7 @@ from tests.integration.calendar import (
     results,
     statuses,
 )
-from tests.integration.shelf import PYSPARK, metadata_of
+from tests.integration.shelf import PYSPARK, record_of, status_of
 
 RULES = [
     dq.RecordCountInRange(name="rows", min=2, blocking=False),
@@ -48,8 +48,6 @@ def test_a_run_of_one_partition(spark: SparkSession, tmp_path: Path) -> None:
         ("total__dataset", None): "The sum of 'amount' is 165, above the maximum of 100.",
         ("largest", None): "The maximum of 'amount' is 50, as expected (at most 50).",
     }
-    assert metadata_of(results(run)["rows", day(3)])["dq/slice"] == day(3)
-    assert metadata_of(results(run)["largest", None])["dq/slice"] == "whole dataset"
 
 
 def test_a_run_over_a_range_has_one_result_a_partition_and_rule(
@@ -196,8 +194,7 @@ def test_by_hand_what_has_no_check_of_partitions_is_observed(
     found = observation.asset_observation_data.asset_observation
     assert (found.asset_key, found.partition) == (shop.key, day(1))
     assert found.description == "largest: The maximum of 'amount' is 20, as expected (at most 50)."
-    assert found.metadata["dq/status"].value == "Ok"
-    assert found.metadata["dq/slice"].value == day(1)
+    assert status_of(found) == "Ok"
 
 
 def test_in_memory_the_dataset_is_what_the_run_built(spark: SparkSession) -> None:
@@ -415,4 +412,4 @@ def test_a_result_points_to_what_was_built_before_the_data_was_read(spark: Spark
         ]
         assert [target.run_id for target in targets if target is not None] == [run.run_id] * 2
         known = {str(target.storage_id) for target in targets if target is not None}
-        assert {metadata_of(results(run)["total__dataset", None])["dq/data"]} == known
+        assert {record_of(results(run)["total__dataset", None]).data} == known

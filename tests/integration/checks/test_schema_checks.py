@@ -11,9 +11,10 @@ from pyspark.sql import SparkSession
 
 import dq_dagster as dq
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.integration.event_log.metadata import of_outcome
+from dq_dagster.integration.checks.results import entries_of
+from dq_dagster.integration.event_log.codec import Record
 from dq_dagster.judging.judgement import Judgement, Status
-from tests.integration.shelf import by_name, check, metadata_of, run
+from tests.integration.shelf import by_name, check, metadata_of, record_of, run
 
 ROWS = [(1, "ann@example.org", "x")]
 SCHEMA = "id int, mail string, `<script>alert(1)</script>` string"
@@ -44,8 +45,7 @@ def test_the_comparison_is_a_table(spark: SparkSession) -> None:
     ]
     kept = metadata_of(evaluation)
     assert kept["dq/observed"] == 3
-    assert kept["dq/quality_dimension"] == "consistency"
-    assert kept["dq/metrics"] == {"longest_text:mail": 15}
+    assert record_of(evaluation).metrics == {"longest_text:mail": 15}
 
 
 def test_a_wide_table_keeps_what_is_wrong() -> None:
@@ -62,7 +62,7 @@ def test_a_wide_table_keeps_what_is_wrong() -> None:
     rule = dq.SchemaEquals(expected=[{"name": "a", "type": "int"}])
     judgement = Judgement(Status.ERROR, "wrong", observed=20, details={"schema": rows})
     outcome = Outcome(rule, judgement)
-    entries = of_outcome(outcome)
+    entries = entries_of(outcome, Record.of(outcome))
     records = [record.data for record in entries["dq/schema"].records]
     assert len(json.dumps(records)) <= 16_384
     kept = [record["index"] for record in records]
@@ -166,6 +166,7 @@ def test_what_the_checks_say_they_demand(mails: Any) -> None:
         dq.SchemaContains(expected=[{"name": f"c{n}", "type": "int"} for n in range(12)]),
     ]
     [checks] = dq.build_asset_checks(dq.RuleSet(asset="orders", rules=rules))
+    assert {spec.metadata["dq/quality_dimension"] for spec in checks.check_specs} == {"consistency"}
     assert {spec.name: spec.description for spec in checks.check_specs} == {
         "schema_equals": "The columns are exactly the declared columns.",
         "schema_contains": (
@@ -189,9 +190,8 @@ def test_ages_and_sizes_under_dagster(spark: SparkSession, tmp_path: Any) -> Non
     )
     assert all(evaluation.passed for evaluation in found.values())
     fresh = metadata_of(found["freshness_at"])
-    assert fresh["dq/bounds"] == {"max": 3600}
+    assert record_of(found["freshness_at"]).bounds == {"max": 3600}
     assert 0 <= fresh["dq/observed"] <= 3600
-    assert fresh["dq/quality_dimension"] == "timeliness"
     size = metadata_of(found["file_size_in_range"])
-    assert size["dq/observed"] == size["dq/metrics"]["file_size"] > 0
+    assert size["dq/observed"] == record_of(found["file_size_in_range"]).metrics["file_size"] > 0
     assert size["dq/expected"] == "at least 1 byte and at most 1 MB"

@@ -7,6 +7,7 @@ import dagster as dg
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
+from tests.integration.shelf import status_of
 
 
 def test_a_run_of_dagster_says_so(spark: SparkSession) -> None:
@@ -33,7 +34,7 @@ def test_a_run_of_dagster_says_so(spark: SparkSession) -> None:
                 [orders, *checks], partition_key=key, instance=instance
             )
             said[key] = {
-                one.check_name: (one.passed, one.description or "", one.metadata["dq/status"].value)
+                one.check_name: (one.passed, one.description or "", status_of(one))
                 for one in result.get_asset_check_evaluations()
             }
     assert said["a"]["there"][::2] == (True, "Ok")

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 import dq_dagster as dq
 from dq_dagster.integration.checks.build import _progress
 from tests.integration.calendar import Shop, day, orders_asset
-from tests.integration.shelf import asset_of, run
+from tests.integration.shelf import asset_of, run, status_of
 
 STATUSES = ("Error", "Warning", "Empty", "Ok")
 AMOUNTS: Mapping[str, Sequence[float | None]] = {
@@ -43,7 +43,7 @@ EXPECTED = [
 
 
 def said(one: dg.AssetCheckEvaluation) -> tuple[str, str | None, str]:
-    return one.check_name, one.partition, str(one.metadata["dq/status"].value)
+    return one.check_name, one.partition, status_of(one)
 
 
 def test_the_worst_results_are_stored_first(spark: SparkSession) -> None:

@@ -21,7 +21,7 @@ from tests.integration.calendar import (
     results,
     statuses,
 )
-from tests.integration.shelf import asset_of, metadata_of, run
+from tests.integration.shelf import asset_of, metadata_of, record_of, run, status_of
 
 DAYS = 40
 # An ordinary week, with an incident on two days.
@@ -146,9 +146,8 @@ def test_a_day_that_is_built_again_takes_the_place_of_its_earlier_self(
     amounts[day(9)] = [1.0] * 11
     again = shop.build(day(9))
     assert statuses(again)["rows", day(9)] == "Ok"
-    points = metadata_of(results(again)["rows", day(9)])
     # Neither of its own values takes part in its bounds.
-    assert points["dq/bounds"]["max"] < 20
+    assert record_of(results(again)["rows", day(9)]).bounds["max"] < 20
 
 
 def test_unpartitioned_runs_and_checks_that_are_run_again(spark: SparkSession) -> None:
@@ -200,7 +199,7 @@ def test_a_rule_that_becomes_typical_has_bounds_at_once(spark: SparkSession) -> 
     result = run([asset_of(frames[-1])], after, instance=instance)
     assert statuses(result) == {("average", None): "Ok"}
     [one] = result.get_asset_check_evaluations()
-    assert set(metadata_of(one)["dq/bounds"]) == {"min", "max"}
+    assert set(record_of(one).bounds) == {"min", "max"}
 
 
 @pytest.mark.parametrize("regions", [("north", "south")])
@@ -251,7 +250,7 @@ def test_groups_have_a_past_of_their_own(spark: SparkSession) -> None:
         else [record.data for record in metadata_of(one)["dq/dimensions"]]
     )
     assert {row["group"]: row["status"] for row in table} == {"DE": "Error", "FR": "Error"}
-    assert metadata_of(one)["dq/status"] == "Ok"
+    assert status_of(one) == "Ok"
 
 
 # --- which values were Errors --------------------------------------------------------------------
@@ -312,20 +311,22 @@ def test_only_the_column_and_the_group_that_were_errors_are_left_out(
     instance = dg.DagsterInstance.ephemeral()
     builds = [range(1, 6)] if way == "in one run" else [range(n, n + 1) for n in range(1, 6)]
     [*_, wrong] = [results(build_two(spark, instance, way, *numbers)) for numbers in builds]
-    entries = metadata_of(wrong["average", None if way == "the same slice" else day(5)])
-    assert entries["dq/status"] == "Error"
-    assert entries["dq/statuses"] == {
+    where = None if way == "the same slice" else day(5)
+    entries = metadata_of(wrong["average", where])["dq/record"]
+    assert entries["status"] == "Error"
+    assert entries["statuses"] == {
         "": "Ok",
         "column_avg:b": "Error",
         "count_value:b": "Error",
     }
     apart = {"": "Ok", "column_avg:b": "Error", "count_value:b": "Error"}
-    assert entries["dq/group_statuses"] == {"region": {"": "Ok", '"east"': apart}}
+    assert entries["group_statuses"] == {"region": {"": "Ok", '"east"': apart}}
     [last] = results(build_two(spark, instance, way, 6)).values()
     tables = metadata_of(last)
-    assert "dq/group_statuses" in tables
-    by_column = {row.data["column"]: row.data["status"] for row in tables["dq/columns"].records}
-    assert by_column == {"a": "Ok", "b": "Empty"}
+    assert "group_statuses" in tables["dq/record"]
+    by_column = record_of(last).statuses
+    assert {by_column["column_avg:a"], by_column["column_avg:b"]} == {"Ok", "Empty"}
+    assert by_column["column_avg:b"] == "Empty"
     by_group = {row.data["group"]: row.data["status"] for row in tables["dq/dimensions"].records}
     assert by_group == {"east": "Empty", "west": "Ok"}
 
@@ -337,11 +338,13 @@ def test_records_without_statuses_of_their_own_are_what_their_evaluation_was(
     for number in range(1, 5):
         build_two(spark, instance, "the same slice", number)
     numbers = {"column_avg:a": 10.0, "column_avg:b": 20.0}
-    old: dict[str, Any] = {
-        "dq/status": "Error",
-        "dq/metrics": numbers,
-        "dq/groups": {"region": {'"west"': numbers}},
+    written = {
+        "v": 1,
+        "status": "Error",
+        "metrics": numbers,
+        "groups": {"region": {'"west"': numbers}},
     }
+    old: dict[str, Any] = {"dq/record": written}
     instance.report_runless_asset_event(
         dg.AssetCheckEvaluation(
             asset_key=dg.AssetKey("orders"), check_name="average", passed=False, metadata=old
@@ -349,7 +352,8 @@ def test_records_without_statuses_of_their_own_are_what_their_evaluation_was(
     )
     [last] = results(build_two(spark, instance, "the same slice", 6)).values()
     tables = metadata_of(last)
-    by_column = {row.data["column"]: row.data["status"] for row in tables["dq/columns"].records}
-    assert by_column == {"a": "Empty", "b": "Empty"}
+    by_column = record_of(last).statuses
+    assert {by_column.get(f"column_avg:{name}", "Empty") for name in "ab"} == {"Empty"}
+    assert status_of(last) == "Empty"
     by_group = {row.data["group"]: row.data["status"] for row in tables["dq/dimensions"].records}
     assert by_group == {"east": "Empty", "west": "Empty"}

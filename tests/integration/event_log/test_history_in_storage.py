@@ -17,10 +17,9 @@ from sqlalchemy import event, text
 from sqlalchemy.engine import Engine
 
 import dq_dagster as dq
-from dq_dagster.integration.checks.request import RequestedChecks
+from dq_dagster.integration.event_log.codec import RECORD, Record
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions
-from dq_dagster.plan.request import CheckRequest
 
 KEY = dg.AssetKey("orders")
 START = date(2022, 1, 1)
@@ -78,9 +77,11 @@ def record(instance: dg.DagsterInstance, count: int) -> None:
                     check_name=rule.check_name,
                     passed=True,
                     metadata={
-                        "dq/status": "Ok",
-                        "dq/metrics": {"record_count": 1_000 + number % 7},
-                        "dq/data": str(number),
+                        RECORD: Record(
+                            dq.Status.OK,
+                            metrics={"record_count": 1_000 + number % 7},
+                            data=str(number),
+                        ).encode()
                     },
                     partition=key_of(number),
                 )
@@ -88,12 +89,9 @@ def record(instance: dg.DagsterInstance, count: int) -> None:
 
 
 def history(instance: dg.DagsterInstance, *keys: str) -> EventLogHistory:
-    asked = RequestedChecks(
-        CheckRequest.of(RULES, partitioned=True, partitions=keys),
-        {(rule.name, True): rule.check_name for rule in RULES},
-    )
+    checks = {(rule.name, True): rule.check_name for rule in RULES}
     asset = AssetPartitions(KEY, DAILY, "day", instance, is_buildable=True, reader="")
-    return EventLogHistory(instance, KEY, asked, asset)
+    return EventLogHistory(instance, KEY, checks, keys, asset)
 
 
 def test_the_past_takes_one_question_a_check(

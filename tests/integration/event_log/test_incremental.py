@@ -1,6 +1,7 @@
 """Whole-dataset answers from the event log: only what is new or changed is read."""
 
 # No "from __future__ import annotations": Dagster reads the annotations of assets.
+import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +15,9 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 import dq_dagster as dq
-from dq_dagster.integration.event_log.states import fingerprint, written
+from dq_dagster.integration.event_log.codec import StatesRecord, fingerprint_of
 from tests.integration.calendar import Shop, results, statuses
-from tests.integration.shelf import metadata_of
+from tests.integration.shelf import metadata_of, status_of
 
 REGIONS = dg.DynamicPartitionsDefinition(name="regions")
 RULES: list[dq.Rule] = [
@@ -88,7 +89,7 @@ def on_the_whole(run: Any) -> dict[str, tuple[str, Any, str]]:
             entries = metadata_of(one)
             message = str(one.description).split(" partitions w")[0].rstrip("0123456789, of")
             found[name.removesuffix("__dataset")] = (
-                entries["dq/status"],
+                status_of(one),
                 entries.get("dq/observed"),
                 message,
             )
@@ -246,10 +247,11 @@ def test_what_does_not_fit_is_left_out(spark: SparkSession) -> None:
     [outcome] = found.outcomes
     assert outcome.states is not None
     built = {key: n for n, key in enumerate(keys, 10)}
-    record = written(outcome.states, built)
-    assert record["of"] == 1_000
-    assert record["as_of"] == 1_009
-    assert record["print"] == fingerprint(built)
+    record = StatesRecord.of(outcome.states, built)
+    assert record is not None
+    assert (record.count, record.as_of) == (1_000, 1_009)
+    assert record.fingerprint == fingerprint_of(built)
     # The latest partitions have their states on record, the others only the one of all together.
-    assert 20 < len(record["parts"]) < 200
-    assert "partition 999" in record["parts"]
+    assert 20 < len(record.parts) < 200
+    assert "partition 999" in record.parts
+    assert StatesRecord.decode(json.loads(json.dumps(record.encode()))) == record

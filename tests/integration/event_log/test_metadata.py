@@ -18,11 +18,12 @@ from pyspark.sql import SparkSession
 
 import dq_dagster as dq
 from dq_dagster.evaluation.outcome import Outcome, plain
-from dq_dagster.integration.event_log.metadata import of_outcome
+from dq_dagster.integration.checks.results import entries_of
+from dq_dagster.integration.event_log.codec import Record
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.typical import Typical, TypicalFinding, Unknown
-from tests.integration.shelf import asset_of, by_name, check, metadata_of, run
+from tests.integration.shelf import asset_of, by_name, check, metadata_of, record_of, run
 
 
 class Colour(StrEnum):
@@ -68,9 +69,9 @@ def test_metadata_stays_small() -> None:
         Judgement(Status.OK, "fine", observed=dict.fromkeys(columns, 0), columns=columns),
         metrics=dict.fromkeys(columns, 0),
     )
-    entries = of_outcome(outcome)
+    entries = entries_of(outcome, Record.of(outcome))
     assert len(json.dumps(entries, default=str)) <= 16_384
-    assert entries["dq/status"] == "Ok"
+    assert entries["dq/record"]["status"] == "Ok"
 
 
 CANARY = "canary-7f3a"
@@ -155,13 +156,14 @@ def test_details_that_cannot_be_recorded_cost_only_themselves(spark: SparkSessio
     )
     entries = metadata_of(found["odd"])
     # Its numbers are on record all the same, and of which state of the data they are.
-    assert entries.pop("dq/data").isdigit()
-    assert entries == {
-        "dq/status": "Warning",
-        "dq/type": "record_count_in_range",
-        "dq/slice": "whole dataset",
-        "dq/quality_dimension": "completeness",
-        "dq/metrics": {"record_count": 1},
+    record = entries.pop("dq/record")
+    assert record.pop("data").isdigit()
+    assert entries == {"dq/status": "Warning"}
+    assert record == {
+        "v": 1,
+        "status": "Warning",
+        "type": "record_count_in_range",
+        "observed": {"record_count": 1},
     }
 
 
@@ -177,8 +179,9 @@ def test_what_later_checks_learn_from_is_kept_of_any_number_of_columns(spark: Sp
         data = asset_of(pd.DataFrame({name: [number] for name in columns}))
         [found] = by_name(run([data], rule_set, instance=instance)).values()
         last = metadata_of(found)
-        assert {last["dq/metrics"][f"column_avg:{name}"] for name in columns} == {number}
-    assert last["dq/status"] == "Error"
+        metrics = record_of(found).metrics
+        assert {metrics[f"column_avg:{name}"] for name in columns} == {number}
+    assert last["dq/record"]["status"] == "Error"
     assert "dq/observed" not in last
 
 
@@ -210,14 +213,15 @@ def typical_of(columns: int) -> Mapping[str, Any]:
         ),
         metrics={f"{kind}:{name}": 1 for name in names for kind in ("column_avg", "count_value")},
     )
-    return of_outcome(outcome)
+    return entries_of(outcome, Record.of(outcome))
 
 
 def test_numbers_that_are_not_judged_give_way_before_a_database_refuses_them() -> None:
     some = typical_of(300)
-    assert len(some["dq/metrics"]) == 600
-    assert not {"dq/observed", "dq/bounds", "dq/columns"} & set(some)
+    assert len(some["dq/record"]["metrics"]) == 600
+    assert not {"dq/observed", "dq/columns"} & set(some)
+    assert "bounds" not in some["dq/record"]
     assert len(some["dq/expected"]) == 500
-    many = typical_of(700)
-    assert {key.partition(":")[0] for key in many["dq/metrics"]} == {"column_avg"}
-    assert len(many["dq/metrics"]) == 700
+    many = typical_of(700)["dq/record"]["metrics"]
+    assert {key.partition(":")[0] for key in many} == {"column_avg"}
+    assert len(many) == 700

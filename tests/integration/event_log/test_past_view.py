@@ -15,12 +15,14 @@ import pytest
 
 import dq_dagster as dq
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.integration.event_log.metadata import of_outcome
+from dq_dagster.integration.checks.results import entries_of
+from dq_dagster.integration.event_log.codec import Record
 from dq_dagster.integration.event_log.views import MOST_CHARTS, charts_of, history_rows
 from dq_dagster.judging.evidence import PastValue
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.typical import Typical
 from tests.integration.calendar import Shop, day, orders_asset, results
+from tests.integration.shelf import status_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +45,10 @@ def judgement(
 
 def outcome(value: float, **parameters: Any) -> Outcome:
     return Outcome.of(RULE, judgement(value, **parameters))
+
+
+def kept(one: Outcome, *, chart: str = "") -> dict[str, Any]:
+    return entries_of(one, Record.of(one), chart=chart)
 
 
 def columns(values: Mapping[str, float]) -> Outcome:
@@ -83,7 +89,7 @@ def test_while_learning_there_is_nothing_to_see() -> None:
     assert history_rows(learning.judgement) == []
     assert charts_of([learning]) == {}
     other = Outcome.of(dq.RecordCountInRange(min=1), Judgement.of_no_rows())
-    assert {"dq/history", "dq/chart"}.isdisjoint(of_outcome(other))
+    assert {"dq/history", "dq/chart"}.isdisjoint(kept(other))
 
 
 def test_a_chart_for_each_outcome_and_for_two_columns_of_one() -> None:
@@ -105,16 +111,16 @@ def test_metadata_stays_within_its_limit_and_charts_go_first() -> None:
 
     one = outcome(103)
     chart = charts_of([one])[0]
-    entries = of_outcome(one, chart=chart)
+    entries = kept(one, chart=chart)
     assert isinstance(entries["dq/chart"], dg.MarkdownMetadataValue)
     assert isinstance(entries["dq/history"], dg.TableMetadataValue)
     assert len(entries["dq/history"].records) == 30
     assert size(entries) <= 16_384
 
     wide = columns({f"column_{n}": 103 for n in range(40)})
-    full = of_outcome(wide, chart=charts_of([wide])[0])
+    full = kept(wide, chart=charts_of([wide])[0])
     assert "dq/chart" not in full
-    huge = of_outcome(wide, chart="x" * 20_000)
+    huge = kept(wide, chart="x" * 20_000)
     assert "dq/chart" not in huge
     assert "dq/columns" in huge
 
@@ -122,7 +128,7 @@ def test_metadata_stays_within_its_limit_and_charts_go_first() -> None:
 def test_a_value_that_is_no_number_is_still_shown_with_its_past() -> None:
     odd = outcome(float("nan"))
     assert odd.status == "Error"
-    entries = of_outcome(odd, chart=charts_of([odd])[0])
+    entries = kept(odd, chart=charts_of([odd])[0])
     assert len(pictures(entries["dq/chart"].value)) == 1
     json.dumps([record.data for record in entries["dq/history"].records], allow_nan=False)
 
@@ -154,7 +160,7 @@ def test_in_dagster(spark: SparkSession) -> None:
     shop = Shop(orders_asset(spark, amounts), rules)
     found = results(shop.build(day(1), day(10)))
     odd = found["max", day(10)].metadata
-    assert odd["dq/status"].value == "Error"
+    assert status_of(found["max", day(10)]) == "Error"
     history: Any = odd["dq/history"]
     assert [record.data for record in history.records][:2] == [
         {"partition": day(9), "value": 10.0},

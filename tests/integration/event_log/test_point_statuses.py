@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import dq_dagster as dq
-from dq_dagster.integration.event_log.codec import of_groups, of_metrics, read_groups, read_metrics
-from dq_dagster.integration.event_log.metadata import of_outcome
+from dq_dagster.integration.checks.results import entries_of
+from dq_dagster.integration.event_log.codec import Record
 from dq_dagster.judging.judgement import Judgement, Status
 
 OK, EMPTY, ERROR = Status.OK, Status.EMPTY, Status.ERROR
@@ -20,6 +20,16 @@ RULE = dq.ColumnAvgTypical(columns=["a", "b"], dimensions=["region"])
 def outcome(status: Status, **fields: Any) -> dq.Outcome:
     metrics = {"avg:a": 1.0, "avg:b": 2.0, "n": 3}
     return dq.Outcome(RULE, Judgement(status, "so it is"), metrics=metrics, **fields)
+
+
+def written_of(one: dq.Outcome) -> dict[str, Any]:
+    return Record.of(one).encode()
+
+
+def read(written: Mapping[str, Any]) -> Record:
+    record = Record.decode(written)
+    assert record is not None
+    return record
 
 
 @pytest.mark.parametrize(
@@ -35,17 +45,17 @@ def outcome(status: Status, **fields: Any) -> dq.Outcome:
 )
 def test_metrics_that_differ(statuses: Mapping[str, Status], written: Mapping[str, str]) -> None:
     one = outcome(ERROR, statuses=statuses)
-    assert of_metrics(one) == written
-    read = read_metrics(written, one.metrics)
-    assert {key: read.get(key, ERROR) for key in one.metrics} == {
+    assert written_of(one).get("statuses", {}) == written
+    found = read(written_of(one)).statuses
+    assert {key: found.get(key, ERROR) for key in one.metrics} == {
         key: one.judged_of(key) for key in one.metrics
     }
 
 
 def test_nothing_is_written_of_what_on_empty_makes_an_error() -> None:
-    assert of_metrics(outcome(ERROR, statuses=dict.fromkeys(["avg:a", "n"], EMPTY))) != {}
+    assert "statuses" in written_of(outcome(ERROR, statuses=dict.fromkeys(["avg:a", "n"], EMPTY)))
     same = dict.fromkeys(["avg:a", "avg:b", "n"], EMPTY)
-    assert of_metrics(outcome(ERROR, statuses=same, was_empty=True)) == {}
+    assert "statuses" not in written_of(outcome(ERROR, statuses=same, was_empty=True))
 
 
 @pytest.mark.parametrize(
@@ -68,18 +78,24 @@ def test_nothing_is_written_of_what_on_empty_makes_an_error() -> None:
 def test_groups_that_differ(
     groups: Mapping[str, Mapping[str, Status]], written: Mapping[str, Any]
 ) -> None:
-    one = outcome(OK, group_statuses={"region": {**groups, "left out": {"x": ERROR}}})
-    assert of_groups(one, {"region": groups}) == written
-    read = read_groups(written, {"region": groups}).get("region", {})
+    numbers = {group: dict.fromkeys(statuses, 1) for group, statuses in groups.items()}
+    one = outcome(
+        OK,
+        group_metrics={"region": numbers},
+        group_statuses={"region": {**groups, "left out": {"x": ERROR}}},
+    )
+    assert written_of(one).get("group_statuses", {}) == written
+    found = read(written_of(one)).group_statuses.get("region", {})
     for group, statuses in groups.items():
-        assert {key: read.get(group, {}).get(key, OK) for key in statuses} == statuses
+        assert {key: found.get(group, {}).get(key, OK) for key in statuses} == statuses
 
 
-@pytest.mark.parametrize("junk", [None, 3, [], "Fine", {"": 7}, {"x": {"y": "Ok"}}, {"x": ["Ok"]}])
-def test_what_others_wrote_says_nothing(junk: Any) -> None:
-    assert read_metrics(junk, ["x"]) == {}
-    assert read_groups(junk, {"x": {"g": ["y"]}}).get("x", {}).get("g", {}) == {}
-    assert read_groups({"d": junk}, {"d": {"g": ["y"]}})["d"]["g"] == {}
+@pytest.mark.parametrize("junk", [3, [], "Fine", {"": 7}, {"x": {"y": "Ok"}}, {"x": ["Ok"]}])
+def test_statuses_that_are_none_make_a_record_none(junk: Any) -> None:
+    record = {"v": 1, "status": "Ok", "metrics": {"x": 1}, "groups": {"x": {"x": {"x": 1}}}}
+    assert read(record).statuses == {}
+    assert Record.decode({**record, "statuses": junk}) is None
+    assert Record.decode({**record, "group_statuses": {"x": {"x": junk}}}) is None
 
 
 def test_statuses_leave_with_their_numbers() -> None:
@@ -90,11 +106,12 @@ def test_statuses_leave_with_their_numbers() -> None:
         group_metrics={"region": {"e": {"x": 1.0}}},
         group_statuses={"region": {"e": {"x": OK}}},
     )
-    entries = of_outcome(one)
+    entries = entries_of(one, Record.of(one))["dq/record"]
     # There is no room for groups, and what is judged by its past keeps its numbers.
-    assert {"dq/groups", "dq/group_statuses"}.isdisjoint(entries)
-    assert entries["dq/metrics"] == many
-    assert entries["dq/statuses"] == {"": "Ok", "avg:7": "Error"}
-    few = of_outcome(replace(one, metrics={"avg:7": 7.0, "avg:8": 8.0}))
-    assert few["dq/group_statuses"] == {"region": "Ok"}
-    assert few["dq/groups"] == {"region": {"e": {"x": 1.0}}}
+    assert {"groups", "group_statuses"}.isdisjoint(entries)
+    assert entries["metrics"] == many
+    assert entries["statuses"] == {"": "Ok", "avg:7": "Error"}
+    few = replace(one, metrics={"avg:7": 7.0, "avg:8": 8.0})
+    entries = entries_of(few, Record.of(few))["dq/record"]
+    assert entries["group_statuses"] == {"region": "Ok"}
+    assert entries["groups"] == {"region": {"e": {"x": 1.0}}}

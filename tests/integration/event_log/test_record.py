@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 import dq_dagster as dq
 from tests.integration.calendar import Shop, day, orders_asset, results, statuses
-from tests.integration.shelf import asset_of, by_name, metadata_of, run
+from tests.integration.shelf import asset_of, by_name, metadata_of, record_of, run, status_of
 
 SHORT: dict[str, Any] = {"learning_period": 3, "min_iqr": 1, "blocking": False}
 AVERAGE = dq.MetricSource(query="SELECT avg(amount) FROM {table}")
@@ -70,7 +70,7 @@ def test_a_day_that_is_built_again_without_a_number_forgets_its_point(
     assert {name: values_of(one) for (name, _), one in last.items()} == {
         name: [11.0, 12.0, 14.0] for name in ("column", "measure", "sql")
     }
-    assert {metadata_of(one)["dq/status"] for one in last.values()} == {"Ok"}
+    assert {status_of(one) for one in last.values()} == {"Ok"}
 
 
 def test_metrics_of_one_slice_at_a_time_forget_as_well(spark: SparkSession) -> None:
@@ -195,12 +195,13 @@ def test_days_without_rows_are_learnt_from_by_group(spark: SparkSession) -> None
     shop = Shop(orders, dq.RuleSet(asset=orders, incremental=True, reader=reader, rules=[rule]))
     for number in range(1, 9):
         found = results(shop.build(day(number)))["rows", day(number)]
-        entries = metadata_of(found)
+        record = record_of(found)
         assert found.description is not None
         assert "could not be recorded" not in found.description
-        assert entries["dq/metrics"] == {"record_count": 0}
-        assert list(entries["dq/states"]["parts"][day(number)][1].values()) == [0]
-        assert "dq/dimensions" not in entries
+        assert record.metrics == {"record_count": 0}
+        assert record.states is not None
+        assert list(record.states.parts[day(number)][1].values()) == [0]
+        assert "dq/dimensions" not in metadata_of(found)
     assert statuses(shop.build(day(9)))["rows", day(9)] == "Error"
 
 
@@ -246,7 +247,7 @@ def test_every_kind_of_value_is_read_back_as_it_was(spark: SparkSession) -> None
     found = by_name(again)
     for name in RECORDED:
         now, later = (found[f"{name.replace(' ', '_')}_{when}"] for when in ("now", "later"))
-        assert metadata_of(now)["dq/status"] == "Ok", name
+        assert status_of(now) == "Ok", name
         assert later.description == now.description, name
 
 
@@ -269,7 +270,7 @@ def test_odd_numbers_on_record_are_no_texts(spark: SparkSession, value: float, s
     rule_set = dq.RuleSet(asset="orders", rules=rules)
     run([asset_of(frame)], rule_set, instance=instance)
     found = by_name(run([asset_of(frame)], rule_set, instance=instance))
-    said = {name: metadata_of(one)["dq/status"] for name, one in found.items()}
+    said = {name: status_of(one) for name, one in found.items()}
     assert said == {
         "now": "Error",
         "rows": "Ok",
@@ -322,7 +323,7 @@ def test_texts_of_rows_stay_out_of_the_record_and_that_is_said(spark: SparkSessi
     run([asset_of(frame)], rule_set, instance=instance)
     found = by_name(run([asset_of(frame)], rule_set, instance=instance))
     assert CANARY not in str([found[one.name].metadata for one in measured])
-    assert metadata_of(found["later"])["dq/status"] == "Error"
+    assert status_of(found["later"]) == "Error"
     assert found["later"].description == (
         "The value of 'column_max:s' is not kept on record: it is a text that a row holds, or a "
         "very long one. Measure it now (auto_compute: true), or let an SQL metric say what is to "
@@ -391,7 +392,7 @@ def test_numbers_are_recorded_whatever_the_tables_look_like(
     [found] = by_name(
         run([asset_of(spark.range(3))], dq.RuleSet(asset="orders", rules=[rule]))
     ).values()
-    entries = metadata_of(found)
-    assert entries["dq/metrics"] == {"record_count": 3}
-    assert entries["dq/observed"] == 3
-    assert entries["dq/data"].isdigit()
+    record = record_of(found)
+    assert record.metrics == {"record_count": 3}
+    assert metadata_of(found)["dq/observed"] == 3
+    assert str(record.data).isdigit()
