@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.evaluation.judge import Measurements
 from dq_dagster.metrics.measured import Cut, Measured, Slice
-from dq_dagster.metrics.metric import RecordCount
+from dq_dagster.metrics.metric import Metric, RecordCount
 from dq_dagster.plan.plan import Plan, make_plan
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
@@ -70,9 +70,11 @@ class Batch:
 
     def measure(self, plan: Plan, partitions: Sequence[str] | None = None) -> Measurements:
         """Runs the plan's passes; without a list, the partitions are those that have rows."""
-        found = outside_rows(self.division.visible(self.frame), self.table.clashes)
-        known = self.table.other_datasets.known(plan.metrics)
-        found |= {metric: Measured.of_all(metric, value) for metric, value in known.items()}
+        found: dict[Metric, Measured] = {}
+        if plan.without_pass:
+            found |= outside_rows(self.division.visible(self.frame), self.table.clashes)
+            known = self.table.other_datasets.known(plan.without_pass)
+            found |= {metric: Measured.of_all(metric, value) for metric, value in known.items()}
         keys = None if partitions is None else tuple(dict.fromkeys(partitions))
         alike = tuple(key for key in keys or () if not any(key in some for some in self.others))
         division = replace(self.division, partitions=alike)

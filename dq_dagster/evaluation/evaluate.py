@@ -19,7 +19,7 @@ from dq_dagster.evaluation.breakdown import (
     tables,
 )
 from dq_dagster.evaluation.history.baseline import NO_BASELINE, read_baseline
-from dq_dagster.evaluation.history.history import Given, History, history_of
+from dq_dagster.evaluation.history.history import Given, GivenHistory, History, history_of
 from dq_dagster.evaluation.judge import Measurements, judge, judge_slices
 from dq_dagster.evaluation.outcome import GroupTable, Outcome
 from dq_dagster.evaluation.result import Evaluation
@@ -96,7 +96,10 @@ def evaluate(
         recorded={} if recorded is None else recorded,
         metadata=metadata,
     )
-    source = BatchSource(data, request, partition_by, _moment(now), beside)
+    moment = _moment(now)
+    # Refused also where no rule needs it.
+    history_of(history, partitions=(), now=moment)
+    source = BatchSource(data, request, partition_by, moment, beside)
     return evaluate_plan(make_plan(request), source, history=history, reuse=reuse)
 
 
@@ -104,14 +107,17 @@ def evaluate_plan(
     plan: Plan, source: BatchSource, *, history: Given | None, reuse: Reuse | None
 ) -> Evaluation:
     """Measures what the plan says, judges each rule on each of its slices."""
-    source.require_possible(plan.request.partitions or ())
+    if plan.request.partitions:
+        source.require_possible(plan.request.partitions)
     scanned = scan(source, plan, reuse)
     found = scanned.found
-    past = history_of(history, partitions=found.partitions, now=found.now)
+    past: History = GivenHistory()
+    if any(one.lookback is not None for one in plan.request.rules):
+        past = history_of(history, partitions=found.partitions, now=found.now)
     judged = [_judged(one, found, past) for one in plan.request.rules]
     others = _others(plan, judged, scanned)
     outcomes = [
-        scanned.with_states(outcome, one.requested.needs)
+        scanned.with_states(outcome, one.requested.needs) if scanned.partitions else outcome
         for one in judged
         for outcome in one.with_groups(found, others.get(one.requested.rule.name, {}))
     ]

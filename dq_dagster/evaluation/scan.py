@@ -20,7 +20,6 @@ from dq_dagster.plan.plan import (
     Wanted,
     by_partition,
     make_plan,
-    passes_for,
     wanted_by,
 )
 from dq_dagster.plan.request import CheckRequest
@@ -55,8 +54,6 @@ class Scan:
 
         ``needs`` are the metrics that its rule was judged by.
         """
-        if not self.partitions:
-            return outcome
         kept = self._kept(outcome.partition, needs)
         if outcome.partition is not None or not self._is_recorded(needs):
             return replace(outcome, states=kept)
@@ -142,6 +139,8 @@ def scan(source: BatchSource, plan: Plan, reuse: Reuse | None) -> Scan:
         found = _plain_scan(source, batch or source.whole, plan, reuse)
     else:
         found = _divided_scan(source, plan, settled, reuse)
+    if not found.batch.others:
+        return found
     apart = found.batch.apart(plan, found.found.partitions)
     return replace(found, found=replace(found.found, apart=apart)) if apart else found
 
@@ -260,8 +259,8 @@ def _divided_scan(source: BatchSource, plan: Plan, settled: _Settled, reuse: Reu
     """One pass over what is new, and others over everything for what is not kept on record."""
     new, rest = _divided(settled)
     batch, keys = settled.batch, dict(settled.keys)
-    found = batch.measure(new_plan := _part(plan, new), settled.judged)
-    rest_plan = _part(plan, rest)
+    found = batch.measure(new_plan := plan.measuring(new), settled.judged)
+    rest_plan = plan.measuring(rest)
     if rest_plan.passes or any(map(_of_schema, rest)):
         batch = source.whole
         also = batch.measure(rest_plan, settled.judged)
@@ -300,10 +299,6 @@ def _divided(settled: _Settled) -> tuple[Wanted, Wanted]:
 
 def _of_schema(metric: Metric) -> bool:
     return isinstance(metric, ColumnCount | ActualSchema)
-
-
-def _part(plan: Plan, wanted: Wanted) -> Plan:
-    return replace(plan, metrics=tuple(wanted), passes=passes_for(wanted))
 
 
 def _merged(found: Measurements, settled: _Settled, reuse: Reuse) -> Measurements:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -56,9 +56,18 @@ class Plan:
     """Which metrics answer the rules, and which passes measure them."""
 
     request: CheckRequest
-    metrics: tuple[Metric, ...]
-    passes: tuple[Pass, ...]
     others: tuple[Others, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    passes: tuple[Pass, ...] = ()
+    # What is known of the data, or on record, without a pass.
+    without_pass: tuple[Metric, ...] = ()
+
+    def measuring(self, wanted: Wanted) -> Plan:
+        """The same request, answered by these metrics."""
+        passes = passes_for(wanted)
+        measured = {metric for step in passes for metric in step.metrics}
+        rest = tuple(metric for metric in wanted if metric not in measured)
+        return replace(self, metrics=tuple(wanted), passes=passes, without_pass=rest)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -81,10 +90,8 @@ class Plan:
             yield f"  {one.rule.name}: {', '.join(keys)}"
 
     def _passes(self) -> Iterable[str]:
-        measured = {metric for step in self.passes for metric in step.metrics}
-        outside = [metric.key for metric in self.metrics if metric not in measured]
-        if outside:
-            yield f"Without a pass: {', '.join(outside)}"
+        if self.without_pass:
+            yield f"Without a pass: {', '.join(metric.key for metric in self.without_pass)}"
         for number, step in enumerate(self.passes, 1):
             parts = "" if step.cuts == (UNDIVIDED,) else f", {', '.join(map(str, step.cuts))}"
             yield f"Pass {number}: {step.kind.value}{parts}; {plural(len(step.metrics), 'metric')}"
@@ -114,7 +121,7 @@ def make_plan(request: CheckRequest) -> Plan:
         if not all(metric.mergeable for metric in one.metrics)
         for dimension in one.dimensions
     )
-    return Plan(request, tuple(wanted), passes_for(wanted), others)
+    return Plan(request, others).measuring(wanted)
 
 
 def by_partition(wanted: Wanted) -> Wanted:

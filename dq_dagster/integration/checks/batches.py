@@ -68,18 +68,13 @@ class BatchRequest:
     note: str = ""
     reuse: Reuse | None = None
 
-    @property
-    def reads_log(self) -> bool:
-        """Whether any of its rules is about what the event log holds."""
-        return any(map(_reads_log, self.request.rules))
-
     def by_record(self) -> list[BatchRequest]:
         """Rules about the event log apart: it says one thing of partitions, another of all."""
-        if self.partition_by is None or not self.reads_log:
+        if self.partition_by is None or not any(map(reads_log, self.request.rules)):
             return [self]
         request = self.request
-        of_log = request.only(one for one in request.rules if _reads_log(one))
-        others = request.only(one for one in request.rules if not _reads_log(one))
+        of_log = request.only(one for one in request.rules if reads_log(one))
+        others = request.only(one for one in request.rules if not reads_log(one))
         parts = others, of_log.of_partitions(), of_log.of_whole()
         return [replace(self, request=part) for part in parts if part.rules]
 
@@ -303,7 +298,8 @@ class PartitionedSource:
         )
 
 
-def _reads_log(one: RequestedRule) -> bool:
+def reads_log(one: RequestedRule) -> bool:
+    """Whether a rule is about what the event log holds."""
     return any(isinstance(metric, RecordedMetric | MetadataMetric) for metric in one.metrics)
 
 

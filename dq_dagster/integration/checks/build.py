@@ -16,7 +16,7 @@ from dq_dagster.errors import (
 from dq_dagster.integration.checks.loading import LoadedChecks, keys_of, place_of
 from dq_dagster.integration.checks.readers import reader_of
 from dq_dagster.integration.checks.results import check_specs
-from dq_dagster.integration.checks.step import CheckRun
+from dq_dagster.integration.checks.step import CheckedAsset, CheckRun
 from dq_dagster.integration.internals import watch
 from dq_dagster.integration.partitions.asset_partitions import (
     declared_partitions,
@@ -112,6 +112,7 @@ def _checks_of(rule_set: RuleSet, assets: Sequence[Any]) -> dg.AssetChecksDefini
     key = dg.AssetKey(rule_set.asset_path)
     reader = reader_of(rule_set.reader)
     partitions_def = declared_partitions(rule_set.asset, assets)
+    checked = CheckedAsset.of(rule_set, reader, partitions_def)
 
     @dg.multi_asset_check(
         name=f"dq__{'__'.join(key.to_python_identifier().split('/'))}",
@@ -126,8 +127,8 @@ def _checks_of(rule_set: RuleSet, assets: Sequence[Any]) -> dg.AssetChecksDefini
         compute_kind="spark",
     )
     def checks(context: dg.AssetCheckExecutionContext) -> Iterator[Any]:
-        run = CheckRun(context, rule_set, reader, knows_partitions=partitions_def is not None)
-        yield from with_progress(run.events(), run.name, context.log)
+        run = CheckRun(context, checked)
+        yield from with_progress(run.events(), checked.name, context.log)
         run.require_partitions()
 
     given = frozenset(key for asset in assets for key in keys_of(asset))

@@ -18,11 +18,11 @@ COLUMN_SCHEMA = "dagster/column_schema"
 MEANING = "dq/meaning"
 
 
-def with_declared_schema(rule_set: RuleSet, context: StepContext) -> RuleSet:
+def with_declared_schema(rule_set: RuleSet, key: dg.AssetKey, context: StepContext) -> RuleSet:
     """The rule set with the columns of its asset's definition, unless it declares its own."""
     if rule_set.declared_schema is not None:
         return rule_set
-    metadata = asset_metadata(context, dg.AssetKey(rule_set.asset_path))
+    metadata = asset_metadata(context, key)
     columns = declared_columns(metadata or _own_metadata(rule_set.asset))
     return rule_set.declaring(columns) if columns else rule_set
 

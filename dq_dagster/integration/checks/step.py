@@ -20,6 +20,7 @@ from dq_dagster.integration.checks.batches import (
     OtherAssets,
     PartitionedSource,
     other_assets,
+    reads_log,
 )
 from dq_dagster.integration.checks.declared_schema import with_declared_schema
 from dq_dagster.integration.checks.failures import absent, cause_of, is_missing, presentable_error
@@ -38,8 +39,13 @@ from dq_dagster.integration.internals import (
     Materialization,
     holds_one_run_only,
     is_external,
+    partitions_def_of,
 )
-from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, partitions_of
+from dq_dagster.integration.partitions.asset_partitions import (
+    AssetPartitions,
+    declared_partitions,
+    partitions_of,
+)
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import plural
@@ -49,50 +55,78 @@ from dq_dagster.ruleset import RuleSet
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedAsset:
+    """What is known of an asset when its checks are built."""
+
+    key: dg.AssetKey
+    name: str
+    rule_set: RuleSet
+    reader: Reader
+    # What the definition given to the rule set says, for jobs that do not know the asset.
+    own_partitions: dg.PartitionsDefinition[Any] | None
+    # Whether the checks were built with the asset's partitions.
+    knows_partitions: bool
+    # The assets beside this one that rules refer to.
+    others: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, rule_set: RuleSet, reader: Reader, partitions_def: dg.PartitionsDefinition[Any] | None
+    ) -> CheckedAsset:
+        key = dg.AssetKey(rule_set.asset_path)
+        return cls(
+            key,
+            key.to_user_string(),
+            rule_set,
+            reader,
+            declared_partitions(rule_set.asset),
+            partitions_def is not None,
+            tuple(other_assets(rule_set.enabled_rules, key)),
+        )
+
+
 @dataclass(frozen=True)
 class CheckRun:
     """The checks of one asset in one step."""
 
     context: StepContext
-    declared: RuleSet
-    reader: Reader
-    # Whether the checks were built with the asset's partitions.
-    knows_partitions: bool
-
-    @cached_property
-    def key(self) -> dg.AssetKey:
-        return dg.AssetKey(self.declared.asset_path)
-
-    @cached_property
-    def name(self) -> str:
-        return self.key.to_user_string()
+    checked: CheckedAsset
 
     @cached_property
     def rule_set(self) -> RuleSet:
-        return with_declared_schema(self.declared, self.context)
+        checked = self.checked
+        return with_declared_schema(checked.rule_set, checked.key, self.context)
 
     @cached_property
     def asset(self) -> AssetPartitions | None:
         """The asset's partitions; None if it has none."""
-        return partitions_of(self.context, self.declared, reader=name_of(self.declared.reader))
+        checked = self.checked
+        definition = partitions_def_of(self.context, checked.key) or checked.own_partitions
+        if definition is None:
+            return None
+        return partitions_of(
+            self.context, checked.rule_set, definition, reader=name_of(checked.rule_set.reader)
+        )
 
     @cached_property
     def requested(self) -> RequestedChecks:
         names = {check.name for check in self.context.selected_asset_check_keys}
-        if self.asset is None or not self.knows_partitions:
+        if self.asset is None or not self.checked.knows_partitions:
             return request_of_dataset(self.rule_set, names)
         return request_of_partitions(self.context, self.rule_set, names, self.asset)
 
     @cached_property
     def history(self) -> EventLogHistory:
+        instance, key = self.context.instance, self.checked.key
         return EventLogHistory(
-            self.context.instance,
-            self.key,
+            instance,
+            key,
             self.requested.checks,
-            self.requested.partitions,
+            self.requested.request.partitions or (),
             self.asset,
-            latest=latest_materialization(self.context.instance, self.key, self._built),
-            by_build=isinstance(self.reader, AssetIOManager),
+            latest=latest_materialization(instance, key, self._built),
+            by_build=isinstance(self.checked.reader, AssetIOManager),
         )
 
     def events(self) -> list[Any]:
@@ -101,17 +135,19 @@ class CheckRun:
         All of them are made before the first is given away: none may be left without.
         """
         # What the results are about is settled before the data is read: other runs go on building.
-        recording = Recording(self.context, self.key, self.requested, self.history, self._targets())
+        recording = Recording(
+            self.context, self.checked.key, self.requested, self.history, self._targets()
+        )
         outcomes = self._outcomes()
-        counts = Counter(outcome.status for outcome in outcomes)
+        counts = Counter(outcome.judgement.status for outcome in outcomes)
         summary = ", ".join(f"{n} {status}" for status, n in counts.items())
-        self.context.log.info("%s: %s", self.name, summary or "no check was requested")
-        return list(events_of(outcomes, recording))
+        self.context.log.info("%s: %s", self.checked.name, summary or "no check was requested")
+        return events_of(outcomes, recording)
 
     def require_partitions(self) -> None:
         """Fails the step if a check of single partitions was selected in a run without one."""
         if self.requested.without_partition:
-            raise dg.Failure(_no_partition(self.name, self.requested.without_partition))
+            raise dg.Failure(_no_partition(self.checked.name, self.requested.without_partition))
 
     def _outcomes(self) -> list[Outcome]:
         """Exactly one outcome a rule and slice, also if the engine breaks."""
@@ -120,12 +156,12 @@ class CheckRun:
         found = self._judged(failures)
         failed = [
             Outcome.of(one.rule, Judgement.error(failures[partition]), partition=partition)
-            for one in request.rules
+            for one in (request.rules if failures else ())
             for partition in one.keys(request.partitions or ())
             if partition in failures
         ]
         never = [
-            Outcome.of(one.rule, Judgement.of_no_partition(self.name, key), partition=key)
+            Outcome.of(one.rule, Judgement.of_no_partition(self.checked.name, key), partition=key)
             for key in self.requested.missing
             for one in request.rules
             if one.on_partitions
@@ -134,14 +170,13 @@ class CheckRun:
 
     def _judged(self, failures: dict[str | None, DqError]) -> list[Outcome]:
         """The outcomes on all slices but those that turn out not to be readable."""
-        request = self.requested.request.without(failures)
+        request = self.requested.request
+        if failures:
+            request = request.without(failures)
         try:
             self._refuse_unknown_partitions()
             return [
-                outcome
-                for batch in self._batches(request)
-                for part in batch.by_record()
-                for outcome in self._evaluated(part)
+                outcome for batch in self._batches(request) for outcome in self._evaluated(batch)
             ]
         except MissingPartitions as error:
             known = len(failures)
@@ -152,36 +187,39 @@ class CheckRun:
         except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
             # What is known of the whole already says more.
             for part in (*(request.partitions or ()), None):
-                failures.setdefault(part, self._told(error))
+                failures.setdefault(part, self._presentable(error))
         return []
 
-    def _told(self, error: Exception) -> DqError:
+    def _presentable(self, error: Exception) -> DqError:
         """What went wrong; where the IO manager has no data, why that is so."""
-        if not isinstance(self.reader, AssetIOManager) or not self._is_missing(error):
-            return presentable_error(error, self.name)
-        external = is_external(self.context, self.key)
-        absence = absent(self.name, self.history.latest, external=external)
-        return absence or presentable_error(error, self.name)
+        checked = self.checked
+        if not isinstance(checked.reader, AssetIOManager) or not self._is_missing(error):
+            return presentable_error(error, checked.name)
+        external = is_external(self.context, checked.key)
+        absence = absent(checked.name, self.history.latest, external=external)
+        return absence or presentable_error(error, checked.name)
 
     def _is_missing(self, error: Exception) -> bool:
-        in_memory = holds_one_run_only(self.context, self.key)
+        in_memory = holds_one_run_only(self.context, self.checked.key)
         return is_missing(error) or (in_memory and isinstance(cause_of(error), KeyError))
 
     def _batches(self, request: CheckRequest) -> list[BatchRequest]:
+        """The data of the request, in as few batches as it can be read and judged in."""
+        reader, key = self.checked.reader, self.checked.key
         if self.asset is None:
-            return [BatchRequest(request, self.reader.read(self.context, self.key))]
+            return [BatchRequest(request, reader.read(self.context, key))]
         if not request.partitions and not request.on_whole:
             return []
-        source = PartitionedSource(self.context, self.reader, self.asset, self._states(self.asset))
-        return source.batches(request)
+        source = PartitionedSource(self.context, reader, self.asset, self._states(self.asset))
+        return [part for batch in source.batches(request) for part in batch.by_record()]
 
     def _states(self, asset: AssetPartitions) -> RecordedStates | None:
         """What is on record of the partitions, where the rule set wants that used."""
-        if not self.declared.incremental or not asset.is_built:
+        if not self.checked.rule_set.incremental or not asset.is_built:
             return None
         also = {
             rule.name: rule.check_name
-            for rule in self.declared.enabled_rules
+            for rule in self.checked.rule_set.enabled_rules
             if rule.scope == "both"
         }
         checks = [
@@ -192,24 +230,23 @@ class CheckRun:
         return RecordedStates(self.context.instance, asset, checks, self.requested.partitions)
 
     def _evaluated(self, batch: BatchRequest) -> list[Outcome]:
-        request = batch.request
+        request, key = batch.request, self.checked.key
         plan = make_plan(request)
         parts = f" ({plural(len(request.partitions), 'partition')})" if request.partitions else ""
-        self.context.log.info("%s: %s%s", self.name, plan.headline(), parts)
-        rules = [one.rule for one in request.rules]
+        self.context.log.info("%s: %s%s", self.checked.name, plan.headline(), parts)
         beside = OtherDatasets(
-            asset=self.name,
-            references=OtherAssets(self.context, other_assets(rules, self.key)),
+            asset=self.checked.name, references=OtherAssets(self.context, self.checked.others)
         )
-        if batch.reads_log:
+        if any(map(reads_log, request.rules)):
+            rules = [one.rule for one in request.rules]
             beside = replace(
                 beside,
-                recorded=recorded_values(self.context, self.key, rules, request.keys()),
-                metadata=latest_metadata(self.context, self.key, request),
+                recorded=recorded_values(self.context, key, rules, request.keys()),
+                metadata=latest_metadata(self.context, key, request),
             )
         source = BatchSource(batch.data, request, batch.partition_by, datetime.now(UTC), beside)
-        outcomes = evaluate_plan(plan, source, history=self.history, reuse=batch.reuse)
-        return [_noted(outcome, batch.note) for outcome in outcomes]
+        found = evaluate_plan(plan, source, history=self.history, reuse=batch.reuse)
+        return [_noted(outcome, batch.note) for outcome in found.outcomes]
 
     @property
     def _built(self) -> Mapping[str, int]:
@@ -217,19 +254,22 @@ class CheckRun:
 
     def _targets(self) -> Mapping[str, Materialization]:
         """The materializations of the judged partitions."""
-        numbers = {key: self._built[key] for key in self.requested.partitions if key in self._built}
-        return materializations(self.context.instance, self.key, numbers)
+        wanted = self.requested.request.partitions or ()
+        numbers = {key: self._built[key] for key in wanted if key in self._built}
+        if not numbers:
+            return {}
+        return materializations(self.context.instance, self.checked.key, numbers)
 
     def _refuse_unknown_partitions(self) -> None:
         # To judge all partitions together where each was meant would be a wrong answer.
-        if self.asset is None or self.knows_partitions:
+        if self.asset is None or self.checked.knows_partitions:
             return
-        if any(rule.scope != "whole_dataset" for rule in self.declared.enabled_rules):
-            raise Unassignable.unknown_partitions(self.name)
+        if any(rule.scope != "whole_dataset" for rule in self.checked.rule_set.enabled_rules):
+            raise Unassignable.unknown_partitions(self.checked.name)
 
 
 def _failures(error: MissingPartitions) -> dict[str | None, DqError]:
-    """What is to be said of each partition that can not be read, and of the whole dataset."""
+    """What is to be said of each partition that cannot be read, and of the whole dataset."""
     found: dict[str | None, DqError] = {
         key: UnreadableData(text) for key, text in error.by_partition.items()
     }

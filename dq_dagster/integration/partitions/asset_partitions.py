@@ -13,7 +13,6 @@ import dagster as dg
 from dq_dagster.integration.internals import (
     asset_metadata,
     is_built_by_dagster,
-    partitions_def_of,
     storage_ids,
 )
 from dq_dagster.integration.partitions.keys import PARTITION_EXPR, partition_time
@@ -109,13 +108,14 @@ class AssetPartitions:
 
 
 def partitions_of(
-    context: StepContext, rule_set: RuleSet, *, reader: str
-) -> AssetPartitions | None:
-    """The partitions of the rule set's asset; None if it has none."""
+    context: StepContext,
+    rule_set: RuleSet,
+    definition: dg.PartitionsDefinition[Any],
+    *,
+    reader: str,
+) -> AssetPartitions:
+    """The partitions of the rule set's asset, as its definition and the rule set say."""
     key = dg.AssetKey(rule_set.asset_path)
-    definition = partitions_def_of(context, key) or declared_partitions(rule_set.asset)
-    if definition is None:
-        return None
     expression = rule_set.partition_expr or asset_metadata(context, key).get(PARTITION_EXPR)
     if expression is None and isinstance(rule_set.asset, dg.AssetSpec):
         expression = rule_set.asset.metadata.get(PARTITION_EXPR)
