@@ -16,7 +16,7 @@ from dq_dagster.metrics.metric import Metric
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset(ABC):
+class OtherDataset(ABC):
     """A dataset beside the one that is judged."""
 
     @property
@@ -26,7 +26,7 @@ class Dataset(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class AssetData(Dataset):
+class AssetData(OtherDataset):
     """What an asset holds, by the asset's key as text."""
 
     asset: str
@@ -37,7 +37,7 @@ class AssetData(Dataset):
 
 
 @dataclass(frozen=True, slots=True)
-class TableData(Dataset):
+class TableData(OtherDataset):
     """A table of the catalog of the Spark session that the data belongs to."""
 
     name: str
@@ -48,7 +48,7 @@ class TableData(Dataset):
 
 
 @dataclass(frozen=True, slots=True)
-class FileData(Dataset):
+class FileData(OtherDataset):
     """Files in any format that Spark knows."""
 
     path: str
@@ -66,7 +66,7 @@ class Lookup:
 
     columns: tuple[str, ...]
     blank_is_empty: bool
-    dataset: Dataset
+    dataset: OtherDataset
     reference_columns: tuple[str, ...]
 
     @property

@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from dq_dagster.spark.frames.divided import Divided, Kind
+from dq_dagster.spark.frames.divided import AlikePartitions, Divided
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, require_distinct
 from dq_dagster.storage.folders import PARTITION_COLUMN, StoredPartition
 from dq_dagster.storage.split import partition_of
@@ -73,7 +73,7 @@ def load_divided(
         groups.setdefault(one.schema, {})[key] = one.place
     return Divided.of_kinds(
         [
-            Kind(
+            AlikePartitions(
                 frozenset(places), _load_alike(session, kind, root, _schema(session, text), places)
             )
             for text, places in groups.items()

@@ -12,7 +12,7 @@ from typing import Any
 from dq_dagster.metrics.constant import Single, rounded
 from dq_dagster.metrics.sql_aggregate import SqlAggregate
 from dq_dagster.metrics.states import Opaque
-from dq_dagster.spark.frames.columns import Table
+from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.sql.expressions import aggregate_calls, aggregate_columns_used, restricted
 
 _FORMATS = (
@@ -21,7 +21,7 @@ _FORMATS = (
 )
 
 
-def answer_sql(metric: SqlAggregate, table: Table) -> str:
+def answer_sql(metric: SqlAggregate, table: JudgedTable) -> str:
     """The expression as one SQL text whose result says its type and its value.
 
     As JSON, because the type is not known before, and because Python could not fetch each value
@@ -32,7 +32,7 @@ def answer_sql(metric: SqlAggregate, table: Table) -> str:
     return f"if(count({counted}) > 0, {answer_over_nothing_sql(metric, table)}, NULL)"
 
 
-def answer_over_nothing_sql(metric: SqlAggregate, table: Table) -> str:
+def answer_over_nothing_sql(metric: SqlAggregate, table: JudgedTable) -> str:
     """The same text, which also has an answer where there are no rows: ``count(*)`` is 0 there."""
     table.require_columns(aggregate_columns_used(metric.sql))
     answer = f"({restricted(metric.sql, metric.where)})"

@@ -14,7 +14,7 @@ from dq_dagster.metrics.constant import Single
 from dq_dagster.metrics.frequency import Grouping, Members
 from dq_dagster.metrics.states import State
 from dq_dagster.spark.expressions.predicates import in_set, value_or_empty
-from dq_dagster.spark.frames.columns import NUMBERS, ColumnRef, Table
+from dq_dagster.spark.frames.columns import NUMBERS, ColumnRef, JudgedTable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DAY = date(1970, 1, 1)
@@ -44,7 +44,7 @@ class Aggregates:
     over_nothing: Aggregates | None = None
 
 
-def numeric_column(table: Table, name: str, what: str) -> ColumnRef:
+def numeric_column(table: JudgedTable, name: str, what: str) -> ColumnRef:
     """The column, or Misfit if ``what`` cannot be taken of it."""
     column = table.column(name)
     column.require(NUMBERS, what=what, wanted="a number")
@@ -114,7 +114,7 @@ class Counting:
         return in_set(self.key, members.values, ignore_case=members.ignore_case)
 
 
-def counting(grouping: Grouping, table: Table, *, alias: str) -> Counting:
+def counting(grouping: Grouping, table: JudgedTable, *, alias: str) -> Counting:
     """Raises Misfit if a column is missing, or its values cannot be counted or compared."""
     columns = [table.column(name) for name in grouping.columns]
     for column in columns:

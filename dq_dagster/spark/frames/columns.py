@@ -74,7 +74,7 @@ class ColumnRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class JudgedTable:
     """The columns that rules can name, the time that counts as now, and what lies beside it."""
 
     schema: T.StructType
@@ -97,7 +97,7 @@ class Table:
         around: OtherDatasets | None = None,
         *,
         is_ansi: bool = True,
-    ) -> Table:
+    ) -> JudgedTable:
         """The columns of a frame, as its session finds them."""
         return cls(
             frame.schema,
@@ -171,8 +171,8 @@ def find_field(
 ) -> T.StructField | None:
     """The field that Spark finds; ``path`` is what it is called if there are two of them.
 
-    Unless a session is set otherwise, Spark resolves names without regard to case, so two that differ
-    only there clash.
+    Unless a session is set otherwise, Spark resolves names without regard to case, so two that
+    differ only there clash.
     """
     alike = [field for field in schema.fields if _same(field.name, name, case_sensitive)]
     if len(alike) > 1:

@@ -12,17 +12,15 @@ from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import AssetData, OtherAssetMetric
 from dq_dagster.plan.plan import passes_for
 from dq_dagster.spark.frames.ansi import home_of, is_ansi, under_ansi
-from dq_dagster.spark.frames.columns import Table
+from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.schemas import outside_rows
-from dq_dagster.spark.frames.slicing import Parts
+from dq_dagster.spark.frames.slicing import Parts, States
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-States = dict[Metric, Measured]
 
-
-def measure_other_assets(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+def measure_other_assets(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
     """The value of each metric, the same for every part, with a RuleFailure where there is none."""
     by_dataset: dict[AssetData, list[OtherAssetMetric]] = {}
     for metric in cast("Sequence[OtherAssetMetric]", metrics):
@@ -39,7 +37,7 @@ def measure_other_assets(metrics: Sequence[Metric], parts: Parts, table: Table) 
 
 
 def _measured(
-    dataset: AssetData, metrics: Sequence[Metric], frame: DataFrame, table: Table
+    dataset: AssetData, metrics: Sequence[Metric], frame: DataFrame, table: JudgedTable
 ) -> States:
     # Here: the steps know this module, as the way to run one of them.
     from dq_dagster.spark.passes.run import run
@@ -47,7 +45,7 @@ def _measured(
     home = table.other_datasets.frame_of(dataset, frame, home_of(frame.sparkSession))
     other = under_ansi(home)
     others = replace(table.other_datasets, asset=dataset.asset, partition=None, whole=None)
-    there = Table.of(home, table.now, others, is_ansi=is_ansi(other))
+    there = JudgedTable.of(home, table.now, others, is_ansi=is_ansi(other))
     found = outside_rows(home)
     for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):
         found |= run(step, other, there, home=home)

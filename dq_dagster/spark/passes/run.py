@@ -11,23 +11,22 @@ from dq_dagster.metrics.conditions import PassKind
 from dq_dagster.metrics.measured import Cut, Measured
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.plan.plan import Pass
-from dq_dagster.spark.frames.columns import Table
+from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.failures import without_quoting_rows
-from dq_dagster.spark.frames.slicing import UNSLICED, Division, Parts
+from dq_dagster.spark.frames.slicing import UNSLICED, Division, Parts, States
 from dq_dagster.spark.passes.aggregate import measure
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Cuts = tuple[Cut, ...]
-States = dict[Metric, Measured]
-Runner = Callable[[Sequence[Metric], Parts, Table], States]
+Runner = Callable[[Sequence[Metric], Parts, JudgedTable], States]
 
 
 def run(
     step: Pass,
     frame: DataFrame,
-    table: Table,
+    table: JudgedTable,
     division: Division = UNSLICED,
     home: DataFrame | None = None,
 ) -> States:
