@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BooleanType, StructType
 
-from dq_dagster.metrics.sql_aggregate import SqlAggregate
+from dq_dagster.metrics.sources import SqlAggregate
 from dq_dagster.sql import aggregate_columns_used, aggregate_refusals
 from dq_dagster.sql.expressions import restricted
 from dq_dagster.sql.functions import AGGREGATES, GATHERED, ORDERED, Role

@@ -26,7 +26,7 @@ from dq_dagster.metrics.metric import (
     RowMetric,
 )
 from dq_dagster.metrics.schema import ITEMS, KEYS, VALUES, LongestText
-from dq_dagster.metrics.sql_aggregate import SqlAggregate, SqlCondition
+from dq_dagster.metrics.sources import SqlAggregate, SqlCondition
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, Odd, State, Tally, Total
 from dq_dagster.spark.expressions.estimates import (
     distinct_estimate,
@@ -34,15 +34,13 @@ from dq_dagster.spark.expressions.estimates import (
     top_estimate,
 )
 from dq_dagster.spark.expressions.predicates import TIMES, rows_sql, value_or_empty
-from dq_dagster.spark.expressions.sql_aggregates import (
+from dq_dagster.spark.expressions.values import (
+    Aggregates,
+    Results,
     answer_over_nothing_sql,
     answer_sql,
     answered,
     calls_sql,
-)
-from dq_dagster.spark.expressions.values import (
-    Aggregates,
-    Results,
     numeric_column,
     transport,
     value_or_null,
