@@ -94,7 +94,7 @@ class JudgedTable:
         cls,
         frame: DataFrame,
         now: datetime | None = None,
-        around: OtherDatasets | None = None,
+        other_datasets: OtherDatasets | None = None,
         *,
         is_ansi: bool = True,
     ) -> JudgedTable:
@@ -102,7 +102,7 @@ class JudgedTable:
         return cls(
             frame.schema,
             now or datetime.now(UTC),
-            around or OtherDatasets(),
+            other_datasets or OtherDatasets(),
             is_ansi=is_ansi,
             case_sensitive=is_case_sensitive(frame.sparkSession),
         )

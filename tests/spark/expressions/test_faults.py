@@ -95,7 +95,8 @@ def test_rows_with_a_fault_are_those_that_are_counted(
 
 def _rows_with(rows: DataFrame, known: DataFrame, rule: Rule, number: int) -> int:
     fault = rule.faults()[number]
-    table = JudgedTable.of(rows, around=OtherDatasets(asset="data", references={"known": known}))
+    others = OtherDatasets(asset="data", references={"known": known})
+    table = JudgedTable.of(rows, other_datasets=others)
     if isinstance(fault.condition, ReferenceMembership):
         rows = join_with(fault.condition.lookup, rows, table).widen(rows)
     sql = fault_sql(fault, table)
