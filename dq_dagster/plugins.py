@@ -31,7 +31,7 @@ from dq_dagster.metrics.metric import ColumnSum as ColumnSum
 from dq_dagster.metrics.metric import ConditionCount as ConditionCount
 from dq_dagster.metrics.metric import Metric as Metric
 from dq_dagster.metrics.metric import RecordCount as RecordCount
-from dq_dagster.metrics.sql_aggregate import SqlAggregate as SqlAggregate
+from dq_dagster.metrics.sources import SqlAggregate as SqlAggregate
 from dq_dagster.rules.base.change_detection import ChangeDetection as ChangeDetection
 from dq_dagster.rules.base.column_rules import ColumnRule as ColumnRule
 from dq_dagster.rules.base.column_rules import ColumnValueRule as ColumnValueRule

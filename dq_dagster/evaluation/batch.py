@@ -15,7 +15,7 @@ from dq_dagster.metrics.metric import Metric, RecordCount
 from dq_dagster.plan.plan import Plan, make_plan
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
-from dq_dagster.spark.frames.columns import Table, text_literal
+from dq_dagster.spark.frames.columns import JudgedTable, text_literal
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
@@ -34,7 +34,7 @@ class Batch:
     """A lazy frame, and how its rows are divided into partitions and groups."""
 
     frame: DataFrame
-    table: Table
+    table: JudgedTable
     division: Division
     # The rows in the session they came from; in the frame, what is computed is so under ANSI.
     home: DataFrame
@@ -62,7 +62,7 @@ class Batch:
         home = as_spark(data)
         frame = under_ansi(home)
         visible = home.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else home
-        table = Table.of(visible, now, around, is_ansi=is_ansi(frame))
+        table = JudgedTable.of(visible, now, around, is_ansi=is_ansi(frame))
         division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
         if partition_by not in {None, HIDDEN_KEY, *visible.columns}:
             require_expression(frame, str(division.partition), f"partition_by, '{partition_by}'")

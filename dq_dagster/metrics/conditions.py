@@ -14,7 +14,7 @@ from enum import Enum
 from typing import ClassVar, Literal
 
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.metrics.meanings.meaning import Meaning
+from dq_dagster.metrics.meanings.meaning import Validity
 from dq_dagster.sql.expressions import columns_used
 from dq_dagster.sql.functions import reads_the_clock
 
@@ -178,7 +178,7 @@ class PatternMatch(ValueCondition):
 class NotValid(ValueCondition):
     """The column's value is invalid for a meaning; so is an empty one unless ``empty_is_valid``."""
 
-    meaning: Meaning
+    meaning: Validity
     empty_is_valid: bool
 
     @property

@@ -1,4 +1,4 @@
-"""Metrics that are no measure of the rows: queries, functions, and what is on record."""
+"""Metrics that users write, in SQL and Python, and those that come from beside the rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from typing import Any, ClassVar
 
 from dq_dagster.errors import Misfit
 from dq_dagster.metrics.conditions import Condition, PassKind
-from dq_dagster.metrics.metric import Metric
+from dq_dagster.metrics.metric import Burden, Metric, RowMetric
+from dq_dagster.metrics.states import Opaque
+from dq_dagster.sql.expressions import aggregate_calls, aggregate_columns_used
 
 
 @dataclass(frozen=True, slots=True)
-class Dataset(ABC):
+class OtherDataset(ABC):
     """A dataset beside the one that is judged."""
 
     @property
@@ -26,7 +28,7 @@ class Dataset(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class AssetData(Dataset):
+class AssetData(OtherDataset):
     """What an asset holds, by the asset's key as text."""
 
     asset: str
@@ -37,7 +39,7 @@ class AssetData(Dataset):
 
 
 @dataclass(frozen=True, slots=True)
-class TableData(Dataset):
+class TableData(OtherDataset):
     """A table of the catalog of the Spark session that the data belongs to."""
 
     name: str
@@ -48,7 +50,7 @@ class TableData(Dataset):
 
 
 @dataclass(frozen=True, slots=True)
-class FileData(Dataset):
+class FileData(OtherDataset):
     """Files in any format that Spark knows."""
 
     path: str
@@ -66,7 +68,7 @@ class Lookup:
 
     columns: tuple[str, ...]
     blank_is_empty: bool
-    dataset: Dataset
+    dataset: OtherDataset
     reference_columns: tuple[str, ...]
 
     @property
@@ -106,7 +108,60 @@ class ReferenceMembership(Condition):
         return False
 
 
+_TRUTH = frozenset({"boolean", "void"})
 _SCALARS = (bool, int, float, Decimal, str, date)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlAggregate(RowMetric):
+    """The value of an expression over aggregates, such as ``sum(amount) / count(*)``."""
+
+    sql: str
+    mergeable: ClassVar[bool] = False
+    slots: ClassVar[int] = 2
+
+    @property
+    def name(self) -> str:
+        return f"sql:{self.sql}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._with_filter(*aggregate_columns_used(self.sql))
+
+    @property
+    def burdens(self) -> frozenset[Burden]:
+        calls = aggregate_calls(self.sql)
+        distinct = {call.distinct_values(self.where) for call in calls}
+        bulky = {call.sql(self.where) for call in calls if call.is_bulky}
+        return frozenset(
+            [
+                *(Burden(f"DISTINCT {values}") for values in distinct if values),
+                *(Burden(text, may_share=True) for text in bulky),
+            ]
+        )
+
+    def value(self, state: Opaque) -> Any:
+        return state.value
+
+
+@dataclass(frozen=True, slots=True)
+class SqlCondition(SqlAggregate):
+    """Whether an expression over aggregates is true; None where Spark does not know (NULL).
+
+    The aggregates in it are metrics of their own, so that it takes nothing but their results.
+    """
+
+    slots: ClassVar[int] = 0
+
+    @property
+    def name(self) -> str:
+        return f"holds:{self.sql}"
+
+    def value(self, state: Opaque) -> bool | None:
+        if state.kind not in _TRUTH:
+            raise Misfit.not_a_condition(self.sql, state.kind)
+        answer: bool | None = state.value
+        return answer
 
 
 @dataclass(frozen=True, slots=True)

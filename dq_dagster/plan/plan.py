@@ -167,6 +167,9 @@ def _aggregations(kind: PassKind, wanted: Wanted) -> list[Pass]:
     """States merge, so the finest cuts are measured and the others put together from them."""
     # If the rows are divided by partition for some metric, one pass serves the others as well.
     partitioned = any(cut.partitioned for cuts in wanted.values() for cut in cuts)
+    burdens, buffers = {}, {}
+    for metric in wanted:
+        burdens[metric], buffers[metric] = metric.burdens, metric.buffers
     by_cuts: dict[tuple[Cut, ...], list[Metric]] = {}
     for metric, cuts in wanted.items():
         measured = finest([*cuts, Cut(partitioned)]) if metric.mergeable else cuts
@@ -174,14 +177,15 @@ def _aggregations(kind: PassKind, wanted: Wanted) -> list[Pass]:
     return [
         Pass(kind, tuple(step), cuts)
         for cuts, metrics in by_cuts.items()
-        for some in _apart(metrics)
-        for step in _split(some)
+        for some in _apart(metrics, burdens)
+        for step in _split(some, buffers)
     ]
 
 
-def _apart(metrics: Sequence[Metric]) -> list[list[Metric]]:
+def _apart(
+    metrics: Sequence[Metric], burdens: Mapping[Metric, frozenset[Burden]]
+) -> list[list[Metric]]:
     """Metrics that slow down their neighbours away from the others, each with its like."""
-    burdens = {metric: metric.burdens for metric in metrics}
     light = [metric for metric in metrics if not burdens[metric]]
     heavy: list[tuple[frozenset[Burden], list[Metric]]] = []
     # The most burdened first: their parts then find their place beside them.
@@ -198,9 +202,8 @@ def _fit(some: frozenset[Burden], others: frozenset[Burden]) -> bool:
     return some <= others or all(burden.may_share for burden in some | others)
 
 
-def _split(metrics: Sequence[Metric]) -> list[Sequence[Metric]]:
-    buffers = {metric: metric.buffers for metric in metrics}
-    if sum(buffers.values()) <= _ONE_PASS:
+def _split(metrics: Sequence[Metric], buffers: Mapping[Metric, float]) -> list[Sequence[Metric]]:
+    if sum(buffers[metric] for metric in metrics) <= _ONE_PASS:
         return [metrics]
     # Metrics of one column stay together: passes then read different columns, and all of them
     # together little more than a single one would.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dq_dagster.sql.findings import AggregateCall, Argument, bounded, take_subquery
 from dq_dagster.sql.functions import AGGREGATES, GATHERED, ORDERED, SIZES, Role
 from dq_dagster.sql.refusal import Refusal
-from dq_dagster.sql.tokens import Kind, Token
+from dq_dagster.sql.tokens import Token, TokenKind
 
 if TYPE_CHECKING:
     from dq_dagster.sql.findings import Findings
@@ -138,7 +138,7 @@ def _is_fit(argument: Argument, first: Token) -> bool:
             return True
         case Role.TRUE:
             return argument.text.lower() == "true"
-        case _ if first.kind is not Kind.NUMBER or first.text != argument.text:
+        case _ if first.kind is not TokenKind.NUMBER or first.text != argument.text:
             return False
         case Role.ACCURACY:
             return bool(_WHOLE.fullmatch(argument.text)) and int(argument.text) > 0

@@ -35,7 +35,7 @@ from dq_dagster.sql.refused_functions import (
     WINDOW,
     Family,
 )
-from dq_dagster.sql.tokens import NAMES, Kind, Refused, Token, unquoted
+from dq_dagster.sql.tokens import NAMES, Refused, Token, TokenKind, unquoted
 
 if TYPE_CHECKING:
     from dq_dagster.sql.findings import Findings
@@ -111,7 +111,7 @@ class Calls:
                 cursor.skip_bracket()
             elif suffix.key == "over":
                 cursor.step()
-        if name.kind is Kind.QUOTED:
+        if name.kind is TokenKind.QUOTED:
             self._findings.refuse(Refusal.named_function(name.text))
         elif family:
             self._findings.refuse(Refusal.of_family(cursor.since(name), family))
@@ -221,7 +221,7 @@ class Calls:
     def _size(self, function: str) -> None:
         """The argument that sets the size of the result: a small number, written as such."""
         cursor = self._cursor
-        if function == "format_number" and cursor.peek().kind is Kind.STRING:
+        if function == "format_number" and cursor.peek().kind is TokenKind.STRING:
             cursor.step()
             return
         cursor.take("-")

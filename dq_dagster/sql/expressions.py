@@ -14,7 +14,7 @@ from dq_dagster.sql.findings import MAX_LENGTH, MAX_NESTING, AggregateCall, Find
 from dq_dagster.sql.grammar import Grammar
 from dq_dagster.sql.keywords import AFTER_VALUES, STATEMENT_STARTS
 from dq_dagster.sql.refusal import Refusal
-from dq_dagster.sql.tokens import NAMES, Cursor, Kind, Refused, Token, tokenise
+from dq_dagster.sql.tokens import NAMES, Cursor, Refused, Token, TokenKind, tokenise
 
 # Rules, metrics and plans ask about the same few texts many times.
 _REMEMBERED = 1024
@@ -47,7 +47,7 @@ def _tokens(text: str) -> tuple[Token, ...]:
         raise Refused(Refusal.too_long(len(text), MAX_LENGTH))
     tokens = tokenise(text)
     first, second = (*tokens, tokens[-1])[:2]
-    if first.kind is Kind.END:
+    if first.kind is TokenKind.END:
         raise Refused(Refusal.empty())
     if first.key in {"select", "with", "from"}:
         raise Refused(Refusal.subquery(text))

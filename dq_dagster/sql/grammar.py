@@ -29,7 +29,7 @@ from dq_dagster.sql.keywords import (
 )
 from dq_dagster.sql.literals import take_literal, take_plain_type, take_strings
 from dq_dagster.sql.refusal import Refusal
-from dq_dagster.sql.tokens import NAMES, Kind, Refused, Token, unquoted
+from dq_dagster.sql.tokens import NAMES, Refused, Token, TokenKind, unquoted
 
 if TYPE_CHECKING:
     from dq_dagster.sql.findings import Findings
@@ -148,7 +148,7 @@ class Grammar:
     def read(self) -> None:
         """Reads the whole text as one expression."""
         self.expression()
-        if self._cursor.peek().kind is not Kind.END:
+        if self._cursor.peek().kind is not TokenKind.END:
             self._cursor.fail("an operator or the end")
 
     def expression(self) -> int:
@@ -215,7 +215,7 @@ class Grammar:
             return 1
         height = self.value()
         if self._cursor.take("escape"):
-            self._cursor.expect_kind(Kind.STRING, "a string with the escape character")
+            self._cursor.expect_kind(TokenKind.STRING, "a string with the escape character")
         return height
 
     def _collation(self) -> None:

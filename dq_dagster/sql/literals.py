@@ -14,7 +14,7 @@ from dq_dagster.sql.keywords import (
     TYPED_LITERALS,
 )
 from dq_dagster.sql.refusal import Refusal
-from dq_dagster.sql.tokens import Kind, Refused
+from dq_dagster.sql.tokens import Refused, TokenKind
 
 if TYPE_CHECKING:
     from dq_dagster.sql.tokens import Cursor
@@ -27,15 +27,15 @@ _AMOUNT = re.compile(r"[0-9]+|(['\"])[-+]?[0-9][-0-9 .:]*\1")
 def take_literal(cursor: Cursor) -> bool:
     """Moves over a literal value, if one is next."""
     token = cursor.peek()
-    if token.key in TYPED_LITERALS and cursor.peek(1).kind is Kind.STRING:
+    if token.key in TYPED_LITERALS and cursor.peek(1).kind is TokenKind.STRING:
         cursor.step()
         if token.key == "x" and not _HEXADECIMAL.fullmatch(cursor.peek().text):
             cursor.fail("a string of hexadecimal digits")
         token = cursor.peek()
-    if token.kind is Kind.STRING:
+    if token.kind is TokenKind.STRING:
         _take_string(cursor)
         return True
-    if token.kind is Kind.NUMBER or token.key in {"null", "true", "false"}:
+    if token.kind is TokenKind.NUMBER or token.key in {"null", "true", "false"}:
         cursor.step()
         return True
     if token.key == "interval":
@@ -46,7 +46,7 @@ def take_literal(cursor: Cursor) -> bool:
 
 def _take_string(cursor: Cursor) -> None:
     first = cursor.step()
-    if cursor.peek().kind is Kind.STRING:
+    if cursor.peek().kind is TokenKind.STRING:
         cursor.step()
         # Spark would join them without a word; a forgotten comma is far more likely.
         problem = "are two strings side by side: put a comma or || between them"
@@ -58,7 +58,7 @@ def _take_interval(cursor: Cursor) -> None:
     word = cursor.step()
     signed = cursor.take("-", "+")
     amount = cursor.step()
-    if amount.kind is Kind.STRING and not signed and cursor.peek().key not in INTERVAL_UNITS:
+    if amount.kind is TokenKind.STRING and not signed and cursor.peek().key not in INTERVAL_UNITS:
         return
     unit = cursor.take_in(INTERVAL_UNITS)
     if unit is None or not _AMOUNT.fullmatch(amount.text):
@@ -67,7 +67,7 @@ def _take_interval(cursor: Cursor) -> None:
             "if it is a column, write it in backquotes"
         )
         raise Refused(Refusal.spelling(word.text, problem))
-    if amount.kind is Kind.STRING and cursor.take("to"):
+    if amount.kind is TokenKind.STRING and cursor.take("to"):
         smaller = INTERVAL_RANGES.get(unit.key, frozenset())
         if not cursor.take_in(smaller):
             cursor.fail("a smaller unit")
@@ -81,7 +81,7 @@ def take_strings(cursor: Cursor) -> None:
     """Moves over a bracket with strings in it."""
     cursor.expect("(")
     while True:
-        cursor.expect_kind(Kind.STRING, "a string")
+        cursor.expect_kind(TokenKind.STRING, "a string")
         if not cursor.take(","):
             break
     cursor.expect(")")

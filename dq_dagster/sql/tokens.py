@@ -15,7 +15,7 @@ from typing import NoReturn
 from dq_dagster.sql.refusal import Refusal
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     STRING = "string"
@@ -27,14 +27,14 @@ class Kind(Enum):
 
 
 #: Tokens that can be the name of something.
-NAMES = frozenset({Kind.WORD, Kind.QUOTED})
+NAMES = frozenset({TokenKind.WORD, TokenKind.QUOTED})
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """A piece of the text; ``key`` is what grammar compares: lower case, nothing for literals."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     key: str
     start: int
@@ -120,13 +120,15 @@ def tokenise(text: str) -> tuple[Token, ...]:
         if match is None or match.lastgroup == "outlaw":
             raise Refused(_outlaw(match[0] if match else text[position]))
         if match.lastgroup != "space":
-            tokens.append(_token(Kind(match.lastgroup), match[0], position))
+            tokens.append(_token(TokenKind(match.lastgroup), match[0], position))
         position = match.end()
-    return (*tokens, Token(Kind.END, "", "", len(text)))
+    return (*tokens, Token(TokenKind.END, "", "", len(text)))
 
 
-def _token(kind: Kind, text: str, start: int) -> Token:
-    return Token(kind, text, text.lower() if kind in {Kind.WORD, Kind.SYMBOL} else "", start)
+def _token(kind: TokenKind, text: str, start: int) -> Token:
+    return Token(
+        kind, text, text.lower() if kind in {TokenKind.WORD, TokenKind.SYMBOL} else "", start
+    )
 
 
 def _outlaw(fragment: str) -> Refusal:
@@ -136,7 +138,7 @@ def _outlaw(fragment: str) -> Refusal:
 
 def unquoted(token: Token) -> str:
     """The name a WORD or QUOTED token stands for."""
-    if token.kind is Kind.QUOTED:
+    if token.kind is TokenKind.QUOTED:
         return token.text[1:-1].replace("``", "`")
     return token.text
 
@@ -179,7 +181,7 @@ class Cursor:
         """The next token, which must be this word or symbol."""
         return self.take(key) or self.fail(f"'{key.upper()}'")
 
-    def expect_kind(self, kind: Kind, expected: str) -> Token:
+    def expect_kind(self, kind: TokenKind, expected: str) -> Token:
         """The next token, which must be of this kind."""
         if self.peek().kind is not kind:
             self.fail(expected)
@@ -188,7 +190,7 @@ class Cursor:
     def fail(self, expected: str) -> NoReturn:
         """Stops reading, because the next token is not what grammar asks for."""
         token = self.peek()
-        if token.kind is Kind.END:
+        if token.kind is TokenKind.END:
             raise Refused(Refusal.ends_early(expected))
         raise Refused(Refusal.unexpected(token.text, expected))
 

@@ -15,9 +15,13 @@ from dq_dagster.errors import NothingStored, Unassignable
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.storage.files import (
     FILE_FORMATS,
+    OUTSIDE,
     load_divided,
     load_whole,
+    outsiders,
     schema_text,
+    unused_column,
+    with_folder_names,
     write_no_rows,
 )
 from dq_dagster.storage.folders import (
@@ -27,7 +31,6 @@ from dq_dagster.storage.folders import (
     PartitionFolders,
     folder_name,
 )
-from dq_dagster.storage.split import OUTSIDE, outsiders, unused_column, with_folder_names
 from dq_dagster.storage.store import Attempt, Store, Stored
 
 if TYPE_CHECKING:

@@ -14,9 +14,16 @@ from pyspark.errors import AnalysisException
 from dq_dagster.errors import NothingStored, Unassignable
 from dq_dagster.spark.frames.columns import text_literal
 from dq_dagster.spark.frames.divided import Divided
-from dq_dagster.storage.files import FILE_FORMATS, is_missing, load_divided, load_whole, schema_text
+from dq_dagster.storage.files import (
+    FILE_FORMATS,
+    is_missing,
+    load_divided,
+    load_whole,
+    schema_text,
+    survey,
+    with_folder_names,
+)
 from dq_dagster.storage.folders import PARTITION_COLUMN, WHOLE_FOLDER, StoredPartition, folder_name
-from dq_dagster.storage.split import survey, with_folder_names
 from dq_dagster.storage.store import Attempt, Store, Stored
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 import dq_dagster as dq
 from dq_dagster.errors import Misfit
 from dq_dagster.metrics.metric import Burden, ColumnAvg, RecordCount
-from dq_dagster.metrics.sql_aggregate import SqlAggregate, SqlCondition
+from dq_dagster.metrics.sources import SqlAggregate, SqlCondition
 from dq_dagster.metrics.states import Opaque
 
 

@@ -12,7 +12,7 @@ import dq_dagster as dq
 from dq_dagster.metrics.conditions import NotValid
 from dq_dagster.metrics.meanings.meaning import DEFINITIONS, BuiltIn
 from dq_dagster.spark.expressions.predicates import rows_sql
-from dq_dagster.spark.frames.columns import Table as SparkTable
+from dq_dagster.spark.frames.columns import JudgedTable as SparkTable
 from tests.oracle.comparing import differences
 from tests.oracle.frames import frame
 from tests.oracle.generate import Column, Table

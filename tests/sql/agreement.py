@@ -10,7 +10,7 @@ from pyspark.errors import ParseException
 
 from dq_dagster.sql import columns_used
 from dq_dagster.sql.keywords import CLOCKS
-from dq_dagster.sql.tokens import Kind, tokenise
+from dq_dagster.sql.tokens import TokenKind, tokenise
 from tests.sql.spark_reading import Reading, SparkParser
 
 Columns = Callable[[str], tuple[str, ...]]
@@ -79,7 +79,7 @@ def expected_tokens(text: str) -> str:
     for token in tokenise(text):
         if token.start > position:
             pieces.append(antlr_notation(text, position, token.start, r"channel=1,"))
-        if token.kind is not Kind.END:
+        if token.kind is not TokenKind.END:
             pieces.append(antlr_notation(text, token.start, token.stop, ""))
         position = token.stop
     return rf"\[{', '.join(pieces)}\]"

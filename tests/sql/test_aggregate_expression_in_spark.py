@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BooleanType, StructType
 
-from dq_dagster.metrics.sql_aggregate import SqlAggregate
+from dq_dagster.metrics.sources import SqlAggregate
 from dq_dagster.sql import aggregate_columns_used, aggregate_refusals
 from dq_dagster.sql.expressions import restricted
 from dq_dagster.sql.functions import AGGREGATES, GATHERED, ORDERED, Role
@@ -98,7 +98,7 @@ def test_no_keyword_means_something_else_to_spark(parser: SparkParser) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "said"),
     [
         ("a > sum(b)", "[a] within 0 aggregates"),
         ("sum(max(a)) > 0", "[max] within an aggregate"),
@@ -106,9 +106,9 @@ def test_no_keyword_means_something_else_to_spark(parser: SparkParser) -> None:
     ],
 )
 def test_columns_and_aggregates_out_of_place_are_seen(
-    parser: SparkParser, text: str, told: str
+    parser: SparkParser, text: str, said: str
 ) -> None:
-    assert told in list(problems(parser, text))
+    assert said in list(problems(parser, text))
 
 
 @pytest.mark.parametrize("text", BENIGN_AGGREGATES)

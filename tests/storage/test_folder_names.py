@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dq_dagster.storage.files import OUTSIDE
 from dq_dagster.storage.folders import asset_folder, folder_name
-from dq_dagster.storage.split import OUTSIDE
 
 ODD = [
     "",

@@ -20,8 +20,14 @@ from pydantic import (
 from dq_dagster.errors import Problem, did_you_mean
 from dq_dagster.judging.wording import listing
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.metrics.meanings.meaning import DEFINITIONS, Anything, Match, OneOf, Shaped
-from dq_dagster.metrics.meanings.meaning import Meaning as Validity
+from dq_dagster.metrics.meanings.meaning import (
+    DEFINITIONS,
+    Anything,
+    Match,
+    OneOf,
+    Shaped,
+    Validity,
+)
 from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import SetValue, SetValues
 from dq_dagster.rules.fields.declared import Declared

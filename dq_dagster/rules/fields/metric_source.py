@@ -31,8 +31,7 @@ from dq_dagster.metrics.metric import (
     Metric,
     RecordCount,
 )
-from dq_dagster.metrics.sources import MetadataMetric, PythonMetric, QueryMetric
-from dq_dagster.metrics.sql_aggregate import SqlAggregate
+from dq_dagster.metrics.sources import MetadataMetric, PythonMetric, QueryMetric, SqlAggregate
 from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import AggregateSql
 from dq_dagster.rules.fields.declared import Declared

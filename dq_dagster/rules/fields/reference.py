@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from dq_dagster.metrics.sources import AssetData, Dataset, FileData, TableData
+from dq_dagster.metrics.sources import AssetData, FileData, OtherDataset, TableData
 from dq_dagster.rules.fields.declared import Declared
 
 _FORMS = ("asset", "table", "files")
@@ -60,7 +60,7 @@ class Reference(Declared):
         return self
 
     @property
-    def dataset(self) -> Dataset:
+    def dataset(self) -> OtherDataset:
         if self.asset is not None:
             return AssetData(self.asset)
         if self.table is not None:

@@ -15,8 +15,7 @@ from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.wording import do, shortened, show
 from dq_dagster.metrics.conditions import Fault, RowBreaks
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
-from dq_dagster.metrics.sources import PythonCall
-from dq_dagster.metrics.sql_aggregate import SqlAggregate, SqlCondition
+from dq_dagster.metrics.sources import PythonCall, SqlAggregate, SqlCondition
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.fields.constraints import AggregateSql, RowSql
 from dq_dagster.rules.fields.python_function import (

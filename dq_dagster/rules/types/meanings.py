@@ -11,8 +11,7 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import have, listing
 from dq_dagster.metrics.conditions import Fault, IsEmpty, NotValid
-from dq_dagster.metrics.meanings.meaning import DEFINITIONS, BuiltIn
-from dq_dagster.metrics.meanings.meaning import Meaning as Validity
+from dq_dagster.metrics.meanings.meaning import DEFINITIONS, BuiltIn, Validity
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.base.column_rules import ColumnThresholdRule
 from dq_dagster.rules.fields.meaning import FROM_SCHEMA, Meaning, NameOrMeaning, Vocabulary

@@ -19,8 +19,8 @@ from dq_dagster.metrics.sources import (
     MetadataMetric,
     OtherAssetMetric,
     RecordedMetric,
+    SqlAggregate,
 )
-from dq_dagster.metrics.sql_aggregate import SqlAggregate
 from dq_dagster.rules.base.change_detection import ChangeDetection
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.fields.constraints import QualityDimension, SetValues

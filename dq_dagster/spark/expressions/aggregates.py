@@ -26,7 +26,7 @@ from dq_dagster.metrics.metric import (
     RowMetric,
 )
 from dq_dagster.metrics.schema import ITEMS, KEYS, VALUES, LongestText
-from dq_dagster.metrics.sql_aggregate import SqlAggregate, SqlCondition
+from dq_dagster.metrics.sources import SqlAggregate, SqlCondition
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, Odd, State, Tally, Total
 from dq_dagster.spark.expressions.estimates import (
     distinct_estimate,
@@ -34,15 +34,13 @@ from dq_dagster.spark.expressions.estimates import (
     top_estimate,
 )
 from dq_dagster.spark.expressions.predicates import TIMES, rows_sql, value_or_empty
-from dq_dagster.spark.expressions.sql_aggregates import (
+from dq_dagster.spark.expressions.values import (
+    Aggregates,
+    Results,
     answer_over_nothing_sql,
     answer_sql,
     answered,
     calls_sql,
-)
-from dq_dagster.spark.expressions.values import (
-    Aggregates,
-    Results,
     numeric_column,
     transport,
     value_or_null,
@@ -52,7 +50,7 @@ from dq_dagster.spark.frames.columns import (
     COMPARABLE,
     FLOATS,
     ColumnRef,
-    Table,
+    JudgedTable,
     find_field,
     identifier,
 )
@@ -104,7 +102,7 @@ _HALF = 19
 _LOW_BITS = 0xFFFFFFFF
 
 
-def aggregates(metric: RowMetric, table: Table) -> Aggregates:
+def aggregates(metric: RowMetric, table: JudgedTable) -> Aggregates:
     """The SQL aggregates that make up the metric's state; raises Misfit if it does not fit."""
     for kind in type(metric).__mro__:
         if kind in _BUILDERS:
@@ -112,32 +110,32 @@ def aggregates(metric: RowMetric, table: Table) -> Aggregates:
     raise TypeError(f"No aggregates for {type(metric).__name__}.")
 
 
-def _record_count(metric: RecordCount, table: Table) -> Aggregates:
+def _record_count(metric: RecordCount, table: JudgedTable) -> Aggregates:
     if metric.where is None:
         return Aggregates(_tally, others={"count": "count(1)"})
     return Aggregates(_tally, counts={"count": f"({metric.where})"}, fallible=True)
 
 
-def _condition_count(metric: ConditionCount, table: Table) -> Aggregates:
+def _condition_count(metric: ConditionCount, table: JudgedTable) -> Aggregates:
     found = rows_sql(metric.condition, metric.where, table)
     fallible = metric.condition.from_user or metric.where is not None
     return Aggregates(_tally, counts={"count": found}, fallible=fallible)
 
 
-def _column_min(metric: ColumnMin, table: Table) -> Aggregates:
+def _column_min(metric: ColumnMin, table: JudgedTable) -> Aggregates:
     return _extreme(metric, table, "min")
 
 
-def _column_max(metric: ColumnMax, table: Table) -> Aggregates:
+def _column_max(metric: ColumnMax, table: JudgedTable) -> Aggregates:
     return _extreme(metric, table, "max")
 
 
-def _column_newest(metric: ColumnNewest, table: Table) -> Aggregates:
+def _column_newest(metric: ColumnNewest, table: JudgedTable) -> Aggregates:
     table.column(metric.column).require(TIMES, what="An age", wanted="a date or a timestamp")
     return _extreme(metric, table, "max")
 
 
-def _total(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
+def _total(metric: ColumnSum | ColumnAvg, table: JudgedTable) -> Aggregates:
     what = "The sum" if isinstance(metric, ColumnSum) else "The average"
     column = numeric_column(table, metric.column, what)
     value = _value(metric, column)
@@ -158,7 +156,7 @@ def _total(metric: ColumnSum | ColumnAvg, table: Table) -> Aggregates:
     return Aggregates(_exact_total, count, {"total": f"try_sum({value})"}, fallible)
 
 
-def _column_stddev(metric: ColumnStddev, table: Table) -> Aggregates:
+def _column_stddev(metric: ColumnStddev, table: JudgedTable) -> Aggregates:
     column = numeric_column(table, metric.column, "The standard deviation")
     value = _value(metric, column)
     double = f"CAST({value} AS DOUBLE)"
@@ -171,7 +169,7 @@ def _column_stddev(metric: ColumnStddev, table: Table) -> Aggregates:
     )
 
 
-def _sql_aggregate(metric: SqlAggregate, table: Table) -> Aggregates:
+def _sql_aggregate(metric: SqlAggregate, table: JudgedTable) -> Aggregates:
     calls = calls_sql(metric)
     texts = answer_sql(metric, table), answer_over_nothing_sql(metric, table)
     usual, over_nothing = (
@@ -186,7 +184,7 @@ def _value(metric: ColumnMetric, column: ColumnRef) -> str:
     return value_or_null(value, metric.where)
 
 
-def _extreme(metric: ColumnMetric, table: Table, side: Literal["min", "max"]) -> Aggregates:
+def _extreme(metric: ColumnMetric, table: JudgedTable, side: Literal["min", "max"]) -> Aggregates:
     what = "The minimum" if side == "min" else "The maximum"
     column = table.column(metric.column)
     column.require(COMPARABLE, what=what, wanted="a number, date, timestamp, string or boolean")
@@ -276,7 +274,7 @@ def _long_total(results: Results) -> State:
     return Total(results["count"], (results["high"] << 32) + results["low"])
 
 
-def _longest_text(metric: LongestText, table: Table) -> Aggregates:
+def _longest_text(metric: LongestText, table: JudgedTable) -> Aggregates:
     column = table.column(metric.path[0])
     length = _Lengths(table.case_sensitive).of(column, metric.path[1:], depth=0)
     return Aggregates(
@@ -327,7 +325,7 @@ class _Lengths:
         return found
 
 
-_BUILDERS: Mapping[type[RowMetric], Callable[[Any, Table], Aggregates]] = {
+_BUILDERS: Mapping[type[RowMetric], Callable[[Any, JudgedTable], Aggregates]] = {
     RecordCount: _record_count,
     ConditionCount: _condition_count,
     ColumnMin: _column_min,

@@ -28,13 +28,13 @@ from dq_dagster.spark.expressions.values import (
     transport,
     value_or_null,
 )
-from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table
+from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, JudgedTable
 
 # More than needed, so that ties for the last place show.
 _SPARE = 20
 
 
-def distinct_estimate(metric: DistinctEstimate, table: Table) -> Aggregates:
+def distinct_estimate(metric: DistinctEstimate, table: JudgedTable) -> Aggregates:
     key = counting(metric.grouping, table, alias="key").sql
     # The sketch takes few types; a hash of 64 bits stands for a value of any.
     hashed = f"if({key} IS NULL, NULL, xxhash64({key}))"
@@ -46,7 +46,7 @@ def distinct_estimate(metric: DistinctEstimate, table: Table) -> Aggregates:
     )
 
 
-def median_estimate(metric: MedianEstimate, table: Table) -> Aggregates:
+def median_estimate(metric: MedianEstimate, table: JudgedTable) -> Aggregates:
     column = numeric_column(table, metric.column, "The median")
     value = value_or_null(column.sql, metric.where)
     if isinstance(column.kind, T.DecimalType):
@@ -62,7 +62,7 @@ def median_estimate(metric: MedianEstimate, table: Table) -> Aggregates:
     )
 
 
-def top_estimate(metric: TopEstimate, table: Table) -> Aggregates:
+def top_estimate(metric: TopEstimate, table: JudgedTable) -> Aggregates:
     task = counting(metric.grouping, table, alias="item.item")
     if isinstance(task.key.kind, T.NullType):
         return Aggregates(lambda _: Opaque("levels", ()))

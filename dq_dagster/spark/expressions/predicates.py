@@ -33,7 +33,7 @@ from dq_dagster.spark.frames.columns import (
     COMPARABLE,
     FLOATS,
     ColumnRef,
-    Table,
+    JudgedTable,
     identifier,
     text_literal,
 )
@@ -42,7 +42,7 @@ from dq_dagster.spark.frames.columns import (
 _MOST = 30
 
 
-def usual_texts(metrics: Iterable[RowMetric], table: Table) -> Mapping[str, tuple[str, ...]]:
+def usual_texts(metrics: Iterable[RowMetric], table: JudgedTable) -> Mapping[str, tuple[str, ...]]:
     """The members of sets that rules compare columns with, by the SQL of the column."""
     found: dict[str, tuple[str, ...]] = {}
     for metric in metrics:
@@ -56,7 +56,7 @@ def usual_texts(metrics: Iterable[RowMetric], table: Table) -> Mapping[str, tupl
     return found
 
 
-def matched(condition: PatternMatch, column: ColumnRef, table: Table) -> str:
+def matched(condition: PatternMatch, column: ColumnRef, table: JudgedTable) -> str:
     """True for the values that match the pattern; the usual ones are not matched one by one.
 
     Whether the usual ones match is a constant, which Spark computes when it plans the query: if
@@ -87,7 +87,7 @@ def _fast(condition: PatternMatch, column: ColumnRef) -> str | None:
     return f"({length} AND {column.sql} RLIKE {text_literal(fixed.pattern)})"
 
 
-def _text_column(table: Table, name: str) -> ColumnRef | None:
+def _text_column(table: JudgedTable, name: str) -> ColumnRef | None:
     try:
         column = table.column(name)
     except RuleFailure:
@@ -110,12 +110,12 @@ _MICROSECOND = timedelta(microseconds=1)
 _FIRST, _LAST = "TIMESTAMP_NTZ'-100000-01-01'", "TIMESTAMP_NTZ'+100000-01-01'"
 
 
-def fault_sql(fault: Fault, table: Table) -> str:
+def fault_sql(fault: Fault, table: JudgedTable) -> str:
     """The one SQL text of a fault: true for the rows that have it, false for all others."""
     return rows_sql(fault.condition, fault.where, table)
 
 
-def rows_sql(condition: Condition, where: str | None, table: Table) -> str:
+def rows_sql(condition: Condition, where: str | None, table: JudgedTable) -> str:
     """True for the rows that pass the filter and meet the condition, else false, never NULL.
 
     Raises Misfit if the condition does not fit the table.
@@ -125,7 +125,7 @@ def rows_sql(condition: Condition, where: str | None, table: Table) -> str:
     return found if where is None else f"if(({where}), {found}, false)"
 
 
-def _predicate(condition: Condition, table: Table) -> str:
+def _predicate(condition: Condition, table: JudgedTable) -> str:
     for kind in type(condition).__mro__:
         if kind in _PREDICATES:
             return _PREDICATES[kind](condition, table)
@@ -137,23 +137,23 @@ def _decided(predicate: str, *, unknown: bool) -> str:
     return f"coalesce(({predicate}), {str(unknown).lower()})"
 
 
-def _is_empty(condition: IsEmpty, table: Table) -> str:
+def _is_empty(condition: IsEmpty, table: JudgedTable) -> str:
     column = table.column(condition.column)
     missing = f"{column.sql} IS NULL"
     return f"({missing} OR {is_blank(column)})" if _has_blanks(condition, column) else missing
 
 
-def _has_value(condition: HasValue, table: Table) -> str:
+def _has_value(condition: HasValue, table: JudgedTable) -> str:
     return _present(condition, table.column(condition.column))
 
 
-def _set_membership(condition: SetMembership, table: Table) -> str:
+def _set_membership(condition: SetMembership, table: JudgedTable) -> str:
     column = table.column(condition.column)
     found = in_set(column, condition.values, ignore_case=condition.ignore_case)
     return _on_values(condition, column, found if condition.member else f"NOT ({found})")
 
 
-def _outside(condition: Outside, table: Table) -> str:
+def _outside(condition: Outside, table: JudgedTable) -> str:
     column = table.column(condition.column)
     if condition.of == "length":
         column.require(_TEXT, what="A length in characters", wanted="a string")
@@ -163,14 +163,14 @@ def _outside(condition: Outside, table: Table) -> str:
     return _on_values(condition, column, _beyond(column, condition))
 
 
-def _pattern_match(condition: PatternMatch, table: Table) -> str:
+def _pattern_match(condition: PatternMatch, table: JudgedTable) -> str:
     column = table.column(condition.column)
     column.require(_TEXT, what="A pattern", wanted="a string")
     found = matched(condition, column, table)
     return _on_values(condition, column, found if condition.matches else f"NOT ({found})")
 
 
-def _not_valid(condition: NotValid, table: Table) -> str:
+def _not_valid(condition: NotValid, table: JudgedTable) -> str:
     # Here: its patterns take a while to build, and few tables have rules that need them.
     from dq_dagster.spark.expressions.meanings.validity import validity
 
@@ -182,7 +182,7 @@ def _not_valid(condition: NotValid, table: Table) -> str:
     return f"NOT ({present} AND {valid})"
 
 
-def _value_sql(condition: ValueSql, table: Table) -> str:
+def _value_sql(condition: ValueSql, table: JudgedTable) -> str:
     table.require_ansi()
     column = table.column(condition.column)
     fits = column.type_name.partition("(")[0] in condition.types
@@ -193,12 +193,12 @@ def _value_sql(condition: ValueSql, table: Table) -> str:
     return _on_values(condition, column, _decided(found, unknown=False))
 
 
-def _row_breaks(condition: RowBreaks, table: Table) -> str:
+def _row_breaks(condition: RowBreaks, table: JudgedTable) -> str:
     table.require_columns_of(condition.sql)
     return f"NOT {_decided(condition.sql, unknown=not condition.null_breaks)}"
 
 
-def _in_last_while(condition: InLastWhile, table: Table) -> str:
+def _in_last_while(condition: InLastWhile, table: JudgedTable) -> str:
     column = table.column(condition.column)
     column.require(TIMES, what="A number of new rows", wanted="a date or a timestamp")
     if isinstance(column.kind, T.NullType):
@@ -222,7 +222,7 @@ def _comparable(column: ColumnRef, since: int, until: int) -> tuple[str, str, st
     return column.sql, after, up_to
 
 
-def _reference_membership(condition: ReferenceMembership, table: Table) -> str:
+def _reference_membership(condition: ReferenceMembership, table: JudgedTable) -> str:
     """Speaks of a table that has the lookup's flag, which a join with the reference adds."""
     lookup = condition.lookup
     present = [
@@ -280,7 +280,7 @@ def _beyond(column: ColumnRef, outside: Outside) -> str:
     return " OR ".join(ways)
 
 
-_PREDICATES: Mapping[type[Condition], Callable[[Any, Table], str]] = {
+_PREDICATES: Mapping[type[Condition], Callable[[Any, JudgedTable], str]] = {
     IsEmpty: _is_empty,
     HasValue: _has_value,
     SetMembership: _set_membership,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit, Unmeasurable
-from dq_dagster.metrics.constant import Single
+from dq_dagster.metrics.constant import Single, rounded
 from dq_dagster.metrics.frequency import Grouping, Members
-from dq_dagster.metrics.states import State
+from dq_dagster.metrics.sources import SqlAggregate
+from dq_dagster.metrics.states import Opaque, State
 from dq_dagster.spark.expressions.predicates import in_set, value_or_empty
-from dq_dagster.spark.frames.columns import NUMBERS, ColumnRef, Table
+from dq_dagster.spark.frames.columns import NUMBERS, ColumnRef, JudgedTable
+from dq_dagster.sql.expressions import aggregate_calls, aggregate_columns_used, restricted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DAY = date(1970, 1, 1)
@@ -44,7 +49,7 @@ class Aggregates:
     over_nothing: Aggregates | None = None
 
 
-def numeric_column(table: Table, name: str, what: str) -> ColumnRef:
+def numeric_column(table: JudgedTable, name: str, what: str) -> ColumnRef:
     """The column, or Misfit if ``what`` cannot be taken of it."""
     column = table.column(name)
     column.require(NUMBERS, what=what, wanted="a number")
@@ -114,7 +119,7 @@ class Counting:
         return in_set(self.key, members.values, ignore_case=members.ignore_case)
 
 
-def counting(grouping: Grouping, table: Table, *, alias: str) -> Counting:
+def counting(grouping: Grouping, table: JudgedTable, *, alias: str) -> Counting:
     """Raises Misfit if a column is missing, or its values cannot be counted or compared."""
     columns = [table.column(name) for name in grouping.columns]
     for column in columns:
@@ -137,3 +142,76 @@ def _key(values: list[str]) -> str:
     any_set = " OR ".join(f"{value} IS NOT NULL" for value in values)
     fields = ", ".join(f"'f{n}', {value}" for n, value in enumerate(values))
     return f"if({any_set}, named_struct({fields}), NULL)"
+
+
+_FORMATS = (
+    "map('timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXXXX', "
+    "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
+)
+
+
+def answer_sql(metric: SqlAggregate, table: JudgedTable) -> str:
+    """The expression as one SQL text whose result says its type and its value.
+
+    As JSON, because the type is not known before, and because Python could not fetch each value
+    as it is (years beyond 9999, intervals). It is NULL where there are no rows, so that a part
+    without any, in which something is divided by their number, does not raise for the others.
+    """
+    counted = "1" if metric.where is None else f"if(({metric.where}), 1, NULL)"
+    return f"if(count({counted}) > 0, {answer_over_nothing_sql(metric, table)}, NULL)"
+
+
+def answer_over_nothing_sql(metric: SqlAggregate, table: JudgedTable) -> str:
+    """The same text, which also has an answer where there are no rows: ``count(*)`` is 0 there."""
+    table.require_columns(aggregate_columns_used(metric.sql))
+    answer = f"({restricted(metric.sql, metric.where)})"
+    fields = f"'kind', typeof({answer}), 'value', {answer}"
+    return f"to_json(named_struct({fields}), {_FORMATS})"
+
+
+def calls_sql(metric: SqlAggregate) -> tuple[str, ...]:
+    """The aggregates that Spark computes for the expression."""
+    return tuple(call.sql(metric.where) for call in aggregate_calls(metric.sql))
+
+
+def answered(results: Mapping[str, Any]) -> Opaque | None:
+    """The state that the text's result stands for; None where there were no rows."""
+    if results["answer"] is None:
+        return None
+    found = json.loads(results["answer"], parse_float=Decimal)
+    kind: str = found["kind"]
+    value = found.get("value")
+    read: Callable[[Any], Any] = _READERS.get(kind.partition("(")[0], _as_text)
+    return Opaque(kind, None if value is None else read(value))
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _instant(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return moment
+
+
+def _time_or_text(read: Callable[[str], Any], text: str) -> Any:
+    try:
+        return read(text)
+    except ValueError:
+        # Before year 1 or after 9999, where Python has no times.
+        return text
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), int),
+    "decimal": Decimal,
+    "float": lambda value: Single(rounded(float(value))),
+    "double": float,
+    "boolean": bool,
+    "date": partial(_time_or_text, date.fromisoformat),
+    "timestamp": partial(_time_or_text, _instant),
+    "timestamp_ntz": partial(_time_or_text, datetime.fromisoformat),
+}

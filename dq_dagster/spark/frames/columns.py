@@ -74,7 +74,7 @@ class ColumnRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class JudgedTable:
     """The columns that rules can name, the time that counts as now, and what lies beside it."""
 
     schema: T.StructType
@@ -94,15 +94,15 @@ class Table:
         cls,
         frame: DataFrame,
         now: datetime | None = None,
-        around: OtherDatasets | None = None,
+        other_datasets: OtherDatasets | None = None,
         *,
         is_ansi: bool = True,
-    ) -> Table:
+    ) -> JudgedTable:
         """The columns of a frame, as its session finds them."""
         return cls(
             frame.schema,
             now or datetime.now(UTC),
-            around or OtherDatasets(),
+            other_datasets or OtherDatasets(),
             is_ansi=is_ansi,
             case_sensitive=is_case_sensitive(frame.sparkSession),
         )

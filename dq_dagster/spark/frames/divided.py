@@ -24,7 +24,7 @@ _Fold: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AlikePartitions:
     """Partitions with the same columns, in a frame that has just those."""
 
     partitions: frozenset[str]
@@ -38,12 +38,12 @@ class Divided:
     It has the columns of all partitions together, but for ``clashes``: those whose types do not
     fit together, by their names (in lower case, unless the session is case-sensitive). ``others``
     are the partitions that have not just these columns: to be judged by themselves they are
-    measured by themselves. ``partitions`` are those that were read, with or without
-    rows; None where only the rows themselves say it.
+    measured by themselves. ``partitions`` are those that were read, with or without rows; None
+    where only the rows themselves say it.
     """
 
     frame: DataFrame
-    others: tuple[Kind, ...] = ()
+    others: tuple[AlikePartitions, ...] = ()
     clashes: Mapping[str, UnreadableData] = field(default_factory=dict)
     partitions: frozenset[str] | None = None
 
@@ -60,7 +60,7 @@ class Divided:
         return replace(self, frame=self.frame.drop(HIDDEN_KEY), others=())
 
     @classmethod
-    def of_kinds(cls, kinds: Sequence[Kind]) -> Divided:
+    def of_kinds(cls, kinds: Sequence[AlikePartitions]) -> Divided:
         """Partitions that were read together because they have the same columns."""
         fold = str if is_case_sensitive(kinds[0].frame.sparkSession) else str.lower
         clashes = _clashes(kinds, fold)
@@ -79,7 +79,10 @@ class Divided:
             named = frame.withColumn(HIDDEN_KEY, F.lit(key))
             by_columns.setdefault(_columns(frame.schema), {})[str(key)] = named
         return cls.of_kinds(
-            [Kind(frozenset(some), union(list(some.values()))) for some in by_columns.values()]
+            [
+                AlikePartitions(frozenset(some), union(list(some.values())))
+                for some in by_columns.values()
+            ]
         )
 
 
@@ -92,7 +95,7 @@ def _columns(schema: T.StructType) -> _Columns:
     )
 
 
-def _clashes(kinds: Sequence[Kind], fold: _Fold) -> dict[str, UnreadableData]:
+def _clashes(kinds: Sequence[AlikePartitions], fold: _Fold) -> dict[str, UnreadableData]:
     """The columns whose types do not fit together, with an example of two that do not."""
     known: dict[str, tuple[T.DataType, str]] = {}
     found: dict[str, UnreadableData] = {}

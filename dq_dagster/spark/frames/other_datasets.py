@@ -12,9 +12,9 @@ from dq_dagster.errors import DqError, Misfit, RuleFailure, Unmeasurable
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import (
     AssetData,
-    Dataset,
     FileData,
     MetadataMetric,
+    OtherDataset,
     RecordedMetric,
     TableData,
     scalar,
@@ -43,9 +43,9 @@ class OtherDatasets:
     recorded: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] | None = None
     whole: Callable[[], DataFrame] | None = None
-    _read: dict[Dataset, DataFrame | RuleFailure] = field(default_factory=dict)
+    _read: dict[OtherDataset, DataFrame | RuleFailure] = field(default_factory=dict)
 
-    def frame_of(self, dataset: Dataset, beside: DataFrame, home: SparkSession) -> DataFrame:
+    def frame_of(self, dataset: OtherDataset, beside: DataFrame, home: SparkSession) -> DataFrame:
         """The dataset as a frame; ``home`` is the session of ``beside``, the data itself."""
         own = dataset == AssetData(self.asset) and self.asset not in self.references
         if own and self.whole is None:
@@ -80,7 +80,7 @@ class OtherDatasets:
             raise Misfit.no_metadata(metric.entry, list(found))
         return scalar(found.get(metric.entry), metric.name)
 
-    def _load(self, dataset: Dataset, session: SparkSession) -> DataFrame | RuleFailure:
+    def _load(self, dataset: OtherDataset, session: SparkSession) -> DataFrame | RuleFailure:
         try:
             frame = self._open(dataset, session)
             # Connect finds out here whether there is anything to read.
@@ -93,7 +93,7 @@ class OtherDatasets:
             return Unmeasurable.unreadable(dataset.label, _reason(error))
         return frame
 
-    def _open(self, dataset: Dataset, session: SparkSession) -> DataFrame:
+    def _open(self, dataset: OtherDataset, session: SparkSession) -> DataFrame:
         match dataset:
             case AssetData(asset) if asset in self.references:
                 return as_spark(self.references[asset])

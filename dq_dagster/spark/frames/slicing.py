@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -15,12 +15,20 @@ from dq_dagster.errors import DeclarationError, RuleFailure, TooManyParts
 from dq_dagster.metrics.measured import NO_KEY, UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.states import EXACT
-from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, Table, identifier, text_literal
+from dq_dagster.spark.frames.columns import (
+    COMPARABLE,
+    ColumnRef,
+    JudgedTable,
+    identifier,
+    text_literal,
+)
 from dq_dagster.spark.frames.frames import HIDDEN_KEY
 from dq_dagster.sql.expressions import columns_used
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
+
+States: TypeAlias = dict[Metric, Measured]
 
 # What is brought to the driver stays bounded, whatever the data is divided by.
 MOST_PARTS = 50_000
@@ -39,7 +47,9 @@ class Division:
     partitions: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, table: Table, *, partition_by: str | None, dimensions: Iterable[str]) -> Division:
+    def of(
+        cls, table: JudgedTable, *, partition_by: str | None, dimensions: Iterable[str]
+    ) -> Division:
         """A dimension that cannot be grouped by is a problem of its own, not of the others."""
         found: dict[str, str] = {}
         problems: dict[str, RuleFailure] = {}
@@ -66,7 +76,7 @@ class Division:
 UNSLICED = Division(None, {}, {})
 
 
-def partition_key(table: Table, partition_by: str) -> str:
+def partition_key(table: JudgedTable, partition_by: str) -> str:
     """The SQL of a row's partition key: a column, or an expression."""
     if partition_by == HIDDEN_KEY:
         return identifier(HIDDEN_KEY)
@@ -79,7 +89,7 @@ def partition_key(table: Table, partition_by: str) -> str:
     return f"coalesce(CAST({sql} AS STRING), {text_literal(NO_KEY)})"
 
 
-def require_possible(table: Table, partition_by: str, keys: Sequence[str]) -> None:
+def require_possible(table: JudgedTable, partition_by: str, keys: Sequence[str]) -> None:
     """Refuses keys that no value of the column has as its text, such as '2024-03-1' of a date."""
     if not table.has(partition_by):
         return
@@ -130,7 +140,7 @@ def _no_key(column: ColumnRef, key: str, written: str | None) -> str:
     )
 
 
-def _group_key(table: Table, name: str) -> str:
+def _group_key(table: JudgedTable, name: str) -> str:
     column = table.column(name)
     column.require(COMPARABLE, what="A breakdown", wanted="a type with simple values")
     return f"CAST({column.sql} AS STRING)"

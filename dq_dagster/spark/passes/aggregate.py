@@ -19,9 +19,9 @@ from dq_dagster.metrics.states import State
 from dq_dagster.spark.expressions.aggregates import aggregates
 from dq_dagster.spark.expressions.predicates import usual_texts
 from dq_dagster.spark.expressions.values import Aggregates
-from dq_dagster.spark.frames.columns import Table
+from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
-from dq_dagster.spark.frames.slicing import Parts
+from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.isolation import Suspicion, attempted, isolated
 from dq_dagster.spark.passes.skipping import counted_apart
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
@@ -29,9 +29,9 @@ from dq_dagster.spark.passes.user_code import is_accepted, refusal
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-States = dict[RowMetric, Measured]
+RowStates = dict[RowMetric, Measured]
 Needs = Mapping[RowMetric, Aggregates]
-Results = Mapping[RowMetric, State | RuleFailure | None]
+StatesOfPart = Mapping[RowMetric, State | RuleFailure | None]
 
 # So many parts are measured one by one if a rule raises on all of them together.
 _MOST_ALONE = 50
@@ -198,19 +198,19 @@ def _calls(needs: Needs) -> Sequence[str]:
     return list(dict.fromkeys(calls))
 
 
-def measure(metrics: Sequence[Metric], parts: Parts, table: Table) -> dict[Metric, Measured]:
+def measure(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
     """The states of each metric, or why it has none; one Spark query if nothing raises."""
     found = measure_with_rows(cast("Sequence[RowMetric]", metrics), parts, table)
     return {metric: found[metric] for metric in cast("Sequence[RowMetric]", metrics)}
 
 
-def measure_with_rows(metrics: Sequence[RowMetric], parts: Parts, table: Table) -> States:
+def measure_with_rows(metrics: Sequence[RowMetric], parts: Parts, table: JudgedTable) -> RowStates:
     """The same, with the number of rows: if not even that is known, no single rule is to blame.
 
     Columns that are only read for missing values have a second query, if files skip through it.
     """
     table = replace(table, usual_texts=usual_texts(metrics, table))
-    measured: States = {}
+    measured: RowStates = {}
     needs: dict[RowMetric, Aggregates] = {RecordCount(): aggregates(RecordCount(), table)}
     for metric in metrics:
         try:
@@ -229,10 +229,10 @@ def measure_with_rows(metrics: Sequence[RowMetric], parts: Parts, table: Table) 
     return measured | few | _run(parts, rest)
 
 
-def _few(parts: Parts, needs: Needs, table: Table) -> States:
+def _few(parts: Parts, needs: Needs, table: JudgedTable) -> RowStates:
     """What is better counted apart; nothing if that raises, since each then fails on its own."""
 
-    def counted() -> States:
+    def counted() -> RowStates:
         apart = counted_apart(parts.frame, needs, table)
         if apart is None:
             return {}
@@ -242,7 +242,7 @@ def _few(parts: Parts, needs: Needs, table: Table) -> States:
     return attempted(counted, lambda _: {})
 
 
-def _refused(frame: DataFrame, needs: Needs) -> States:
+def _refused(frame: DataFrame, needs: Needs) -> RowStates:
     """The metrics whose text from users Spark's analyzer does not accept. Reads no data."""
     doubtful = {metric: need for metric, need in needs.items() if need.fallible}
     if not doubtful or is_accepted(frame, Query.of(doubtful).select_list()):
@@ -252,7 +252,7 @@ def _refused(frame: DataFrame, needs: Needs) -> States:
     return {m: Measured.failed(m, reason) for m, reason in refused.items() if reason is not None}
 
 
-def _run(parts: Parts, needs: Needs, *, packed: bool = True) -> States:
+def _run(parts: Parts, needs: Needs, *, packed: bool = True) -> RowStates:
     """All in one query; if that raises, the metrics the error points to run on their own."""
     return isolated(
         needs,
@@ -298,7 +298,7 @@ def _suspicion_without_words(
     return Suspicion(known=counted, groups=[rest])
 
 
-def _part_by_part(parts: Parts, needs: Needs, error: Exception) -> States:
+def _part_by_part(parts: Parts, needs: Needs, error: Exception) -> RowStates:
     """What raises on one part of the data may have an answer on the others."""
     if parts.cuts == (UNDIVIDED,):
         return _failed(needs, error)
@@ -306,7 +306,7 @@ def _part_by_part(parts: Parts, needs: Needs, error: Exception) -> States:
     slices = attempted(lambda: list(parts.aggregate(["count(1) AS n"])), lambda _: None)
     if slices is None or len(slices) > _MOST_ALONE:
         return _failed(needs, error)
-    found: States = {}
+    found: RowStates = {}
     for metric, need in needs.items():
         alone = {part: _run(parts.only(part), {metric: need})[metric] for part in slices}
         states = {part: {metric: of.states.get(WHOLE, of.nothing)} for part, of in alone.items()}
@@ -314,7 +314,7 @@ def _part_by_part(parts: Parts, needs: Needs, error: Exception) -> States:
     return found
 
 
-def _failed(metrics: Iterable[RowMetric], error: Exception) -> States:
+def _failed(metrics: Iterable[RowMetric], error: Exception) -> RowStates:
     failure = failure_of(error)
     return {metric: Measured.failed(metric, failure) for metric in metrics}
 
@@ -330,7 +330,7 @@ def _halves(needs: Needs) -> tuple[Needs, Needs]:
     return dict(ordered[:middle]), dict(ordered[middle:])
 
 
-def _collect(parts: Parts, query: Query) -> States:
+def _collect(parts: Parts, query: Query) -> RowStates:
     rows = parts.aggregate(query.select_list())
     if not query.is_exact(rows.values()):
         query = Query.of(query.needs, packed=False)
@@ -341,7 +341,7 @@ def _collect(parts: Parts, query: Query) -> States:
     return measured | _run(parts, closer) if closer else measured
 
 
-def _measured(parts: Parts, query: Query, states: Mapping[Slice, Results]) -> States:
+def _measured(parts: Parts, query: Query, states: Mapping[Slice, StatesOfPart]) -> RowStates:
     """The states of each metric; those of parts without rows are what Spark says of no rows."""
     nothing = query.states(query.no_rows()) | _over_nothing(parts, query.needs, states)
     return {
@@ -359,7 +359,7 @@ def _measured(parts: Parts, query: Query, states: Mapping[Slice, Results]) -> St
 
 
 def _over_nothing(
-    parts: Parts, needs: Needs, states: Mapping[Slice, Results]
+    parts: Parts, needs: Needs, states: Mapping[Slice, StatesOfPart]
 ) -> dict[RowMetric, State | RuleFailure | None]:
     """The states of no rows that only Spark knows, if any part has none: one small query."""
     unsaid = {m: need.over_nothing for m, need in needs.items() if need.over_nothing is not None}
@@ -371,7 +371,7 @@ def _over_nothing(
     return {metric: found[metric].states.get(WHOLE, found[metric].nothing) for metric in unsaid}
 
 
-def _left_open(query: Query, states: Iterable[Results]) -> dict[RowMetric, Aggregates]:
+def _left_open(query: Query, states: Iterable[StatesOfPart]) -> dict[RowMetric, Aggregates]:
     """Closer aggregates for each metric whose state the results leave open somewhere."""
     metrics = {metric for found in states for metric, state in found.items() if state is None}
     return {m: n.closer for m, n in query.needs.items() if m in metrics and n.closer is not None}

@@ -22,12 +22,12 @@ from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import FileBytes, FileCount
 from dq_dagster.spark.frames.columns import identifier
 from dq_dagster.spark.frames.failures import condition_of
-from dq_dagster.spark.frames.slicing import Parts
+from dq_dagster.spark.frames.slicing import Parts, States
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from dq_dagster.spark.frames.columns import Table
+    from dq_dagster.spark.frames.columns import JudgedTable
 
 # Spark looks up so many paths by itself, and takes a task for each if there are more.
 _FEW = 32
@@ -117,10 +117,7 @@ def _table(session: SparkSession, paths: Sequence[str]) -> DataFrame:
     return session.createDataFrame(pa.table({"path": plain}))
 
 
-States = dict[Metric, Measured]
-
-
-def measure_files(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+def measure_files(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
     """The states of file metrics, or why there are none."""
     try:
         totals = _totals(parts)

@@ -14,22 +14,21 @@ from pyspark.sql import functions as F
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.frequency import Frequencies, FrequencyMetric, Grouping, Level
-from dq_dagster.metrics.measured import UNDIVIDED, Cut, Measured, Slice
+from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.spark.expressions.values import Counting, counting, transport
-from dq_dagster.spark.frames.columns import ColumnRef, Table, identifier
-from dq_dagster.spark.frames.slicing import Parts, grouping_id
+from dq_dagster.spark.frames.columns import ColumnRef, JudgedTable, identifier
+from dq_dagster.spark.frames.slicing import Parts, States, grouping_id
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
-States = dict[Metric, Measured]
 # Levels of all parts together that are brought to the driver.
 _MOST_LEVELS = 500_000
 
 
-def measure_frequencies(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+def measure_frequencies(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
     """The frequencies that each metric is read off, from one query for all groupings."""
     wanted = cast("Sequence[FrequencyMetric]", metrics)
     failures: dict[Metric, RuleFailure] = {}
@@ -53,7 +52,7 @@ def measure_frequencies(metrics: Sequence[Metric], parts: Parts, table: Table) -
     }
 
 
-def _with(metric: FrequencyMetric, known: Counting | None, table: Table, n: int) -> Counting:
+def _with(metric: FrequencyMetric, known: Counting | None, table: JudgedTable, n: int) -> Counting:
     """The counting that serves this metric too; a set that does not fit spoils no other."""
     task = known or counting(metric.grouping, table, alias=f"k{n}")
     return task if metric.members is None else task.against(metric.members)

@@ -20,8 +20,8 @@ from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.metrics.sources import Lookup, ReferenceMembership
 from dq_dagster.spark.expressions.predicates import value_or_empty
 from dq_dagster.spark.frames.ansi import home_of, under_ansi
-from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table, identifier
-from dq_dagster.spark.frames.slicing import Parts
+from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, JudgedTable, identifier
+from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.aggregate import measure_with_rows
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 
@@ -88,9 +88,6 @@ def _holds(kind: T.DataType, kinds: tuple[type[T.DataType], ...]) -> bool:
     return isinstance(kind, T.ArrayType) and _holds(kind.elementType, kinds)
 
 
-States = dict[Metric, Measured]
-
-
 @dataclass(frozen=True, slots=True)
 class Join:
     """A reference's distinct keys beside the SQL of the same keys in the data."""
@@ -109,7 +106,7 @@ class Join:
         return frame.join(self.keys, F.expr(matched), "left").drop(*self.names)
 
 
-def measure_lookups(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+def measure_lookups(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
     """The counts of a pass's metrics, with a RuleFailure for each that could not be counted."""
     wanted: dict[Lookup, list[ConditionCount]] = {}
     for metric in cast("Sequence[ConditionCount]", metrics):
@@ -134,7 +131,7 @@ def measure_lookups(metrics: Sequence[Metric], parts: Parts, table: Table) -> St
     }
 
 
-def join_with(lookup: Lookup, frame: DataFrame, table: Table) -> Join:
+def join_with(lookup: Lookup, frame: DataFrame, table: JudgedTable) -> Join:
     """Raises a RuleFailure if the reference cannot be read or does not fit."""
     reference = under_ansi(
         table.other_datasets.frame_of(lookup.dataset, frame, home_of(frame.sparkSession))
@@ -157,7 +154,7 @@ def join_with(lookup: Lookup, frame: DataFrame, table: Table) -> Join:
 
 def _column_there(name: str, reference: DataFrame, lookup: Lookup) -> ColumnRef:
     try:
-        return Table.of(reference).column(name)
+        return JudgedTable.of(reference).column(name)
     except Misfit as misfit:
         raise Misfit(f"In {lookup.dataset.label}: {misfit}") from None
 
@@ -170,7 +167,7 @@ def _count(
     parts: Parts,
     joins: Mapping[Lookup, Join],
     wanted: Mapping[Lookup, Sequence[ConditionCount]],
-    table: Table,
+    table: JudgedTable,
 ) -> dict[Lookup, States | RuleFailure]:
     """The counts behind some joins; raises if not even the rows can be counted."""
     widened = reduce(lambda left, join: join.widen(left), joins.values(), parts.frame)

@@ -15,14 +15,14 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Measured, Slice
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Slice
 from dq_dagster.metrics.metric import ColumnMedian, Metric, midpoint
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark.expressions import literals
 from dq_dagster.spark.expressions.values import numeric_column, value_or_null
 from dq_dagster.spark.frames.ansi import home_of, under_ansi
-from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, Table, identifier
-from dq_dagster.spark.frames.slicing import Parts
+from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, JudgedTable, identifier
+from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 
 if TYPE_CHECKING:
@@ -251,10 +251,9 @@ _ACCURACY = 10_000
 _LOW, _HIGH = 0.5 - 3 / _ACCURACY, 0.5 + 3 / _ACCURACY
 
 Medians = dict[Metric, dict[Slice, Number | RuleFailure | None]]
-States = dict[Metric, Measured]
 
 
-def median_sql(metric: ColumnMedian, table: Table) -> MedianSql:
+def median_sql(metric: ColumnMedian, table: JudgedTable) -> MedianSql:
     """Raises Misfit if the column is missing or not a number."""
     column = numeric_column(table, metric.column, "The median")
     if metric.where is not None:
@@ -262,7 +261,7 @@ def median_sql(metric: ColumnMedian, table: Table) -> MedianSql:
     return MedianSql(metric, column, value_or_null(column.sql, metric.where))
 
 
-def measure_medians(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+def measure_medians(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
     """The medians of all columns, from two queries."""
     tasks: dict[Metric, MedianSql] = {}
     found: dict[Metric, dict[Slice, Any] | RuleFailure] = {}

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
-from dq_dagster.errors import TooManyParts
+from dq_dagster.errors import RuleFailure, TooManyParts
 from dq_dagster.metrics.conditions import PassKind
-from dq_dagster.metrics.measured import Cut, Measured
+from dq_dagster.metrics.measured import UNDIVIDED, Cut, Measured
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.plan.plan import Pass
-from dq_dagster.spark.frames.columns import Table
+from dq_dagster.metrics.sources import AssetData, OtherAssetMetric
+from dq_dagster.plan.plan import Pass, passes_for
+from dq_dagster.spark.frames.ansi import home_of, is_ansi, under_ansi
+from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.failures import without_quoting_rows
-from dq_dagster.spark.frames.slicing import UNSLICED, Division, Parts
+from dq_dagster.spark.frames.schemas import outside_rows
+from dq_dagster.spark.frames.slicing import UNSLICED, Division, Parts, States
 from dq_dagster.spark.passes.aggregate import measure
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Cuts = tuple[Cut, ...]
-States = dict[Metric, Measured]
-Runner = Callable[[Sequence[Metric], Parts, Table], States]
+Runner = Callable[[Sequence[Metric], Parts, JudgedTable], States]
 
 
 def run(
     step: Pass,
     frame: DataFrame,
-    table: Table,
+    table: JudgedTable,
     division: Division = UNSLICED,
     home: DataFrame | None = None,
 ) -> States:
@@ -109,10 +112,39 @@ def _runner(kind: PassKind) -> Runner:
 
             return run_queries
         case PassKind.OTHER_ASSETS:
-            from dq_dagster.spark.passes.other_assets import measure_other_assets
-
-            return measure_other_assets
+            return _measure_other_assets
         case PassKind.PYTHON:
             from dq_dagster.spark.passes.user_code import call_functions
 
             return call_functions
+
+
+def _measure_other_assets(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
+    """The value of each metric, the same for every part, with a RuleFailure where there is none."""
+    by_dataset: dict[AssetData, list[OtherAssetMetric]] = {}
+    for metric in cast("Sequence[OtherAssetMetric]", metrics):
+        by_dataset.setdefault(metric.dataset, []).append(metric)
+    found: States = {}
+    for dataset, wanted in by_dataset.items():
+        try:
+            there = _measured_there(
+                dataset, [metric.metric for metric in wanted], parts.frame, table
+            )
+        except RuleFailure as failure:
+            found |= {metric: Measured.failed(metric, failure) for metric in wanted}
+        else:
+            found |= {m: Measured.of_all(m, there[m.metric].value()) for m in wanted}
+    return found
+
+
+def _measured_there(
+    dataset: AssetData, metrics: Sequence[Metric], frame: DataFrame, table: JudgedTable
+) -> States:
+    home = table.other_datasets.frame_of(dataset, frame, home_of(frame.sparkSession))
+    other = under_ansi(home)
+    others = replace(table.other_datasets, asset=dataset.asset, partition=None, whole=None)
+    there = JudgedTable.of(home, table.now, others, is_ansi=is_ansi(other))
+    found = outside_rows(home)
+    for step in passes_for(dict.fromkeys(metrics, (UNDIVIDED,))):
+        found |= run(step, other, there, home=home)
+    return found

@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 from dq_dagster.metrics.conditions import IsEmpty
 from dq_dagster.metrics.metric import ConditionCount, RowMetric
 from dq_dagster.spark.expressions.values import Aggregates
-from dq_dagster.spark.frames.columns import Table
+from dq_dagster.spark.frames.columns import JudgedTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,7 +42,7 @@ class Apart:
 
 
 def counted_apart(
-    frame: DataFrame, needs: Mapping[RowMetric, Aggregates], table: Table
+    frame: DataFrame, needs: Mapping[RowMetric, Aggregates], table: JudgedTable
 ) -> Apart | None:
     """What is better counted apart, if anything."""
     columns = dict(_seen_by_no_other(needs, table))
@@ -53,7 +53,7 @@ def counted_apart(
 
 
 def _seen_by_no_other(
-    needs: Mapping[RowMetric, Aggregates], table: Table
+    needs: Mapping[RowMetric, Aggregates], table: JudgedTable
 ) -> Iterable[tuple[RowMetric, str]]:
     """The counts of NULLs in columns that stand in no other text, with the SQL of the column."""
     counts = {

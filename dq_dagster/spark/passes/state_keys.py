@@ -17,7 +17,7 @@ from dq_dagster.spark.frames.ansi import ANSI, home_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from dq_dagster.spark.frames.columns import Table
+    from dq_dagster.spark.frames.columns import JudgedTable
 
 _LONGEST_NAME = 80
 _DIGITS = 12
@@ -34,11 +34,11 @@ class StateKeys:
     up never meet.
     """
 
-    table: Table
+    table: JudgedTable
     circumstances: tuple[str, ...]
 
     @classmethod
-    def of(cls, table: Table, session: SparkSession) -> StateKeys:
+    def of(cls, table: JudgedTable, session: SparkSession) -> StateKeys:
         zone = session.conf.get("spark.sql.session.timeZone") or "UTC"
         ansi = f"ansi {home_of(session).conf.get(ANSI)}"
         return cls(table, (_package_version(), session.version, zone, ansi))

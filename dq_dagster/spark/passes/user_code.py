@@ -17,9 +17,9 @@ from dq_dagster.metrics.metric import ConditionCount, Metric, RowMetric
 from dq_dagster.metrics.sources import CallContext, PythonCall, PythonMetric, QueryMetric, entry_of
 from dq_dagster.spark.expressions.values import transport
 from dq_dagster.spark.frames.ansi import at_home, beside_its_views, home_of
-from dq_dagster.spark.frames.columns import ColumnRef, Table
+from dq_dagster.spark.frames.columns import ColumnRef, JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
-from dq_dagster.spark.frames.slicing import Parts
+from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.isolation import attempted
 from dq_dagster.spark.session.session import is_case_sensitive
 
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-States = dict[Metric, Measured]
 
-
-def call_functions(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+def call_functions(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
     """What each function returned for each part, or a RuleFailure for each that raised."""
     return one_by_one(metrics, parts, table, _returned)
 
@@ -39,8 +37,8 @@ def call_functions(metrics: Sequence[Metric], parts: Parts, table: Table) -> Sta
 def one_by_one(
     metrics: Sequence[Metric],
     parts: Parts,
-    table: Table,
-    answers: Callable[[Sequence[Metric], DataFrame, Table], dict[Metric, Any]],
+    table: JudgedTable,
+    answers: Callable[[Sequence[Metric], DataFrame, JudgedTable], dict[Metric, Any]],
 ) -> States:
     """The states of metrics that are measured on each part by itself."""
     found: dict[Metric, dict[Slice, Any]] = {metric: {} for metric in metrics}
@@ -56,7 +54,7 @@ def one_by_one(
     return {metric: Measured(metric, values, parts.cuts) for metric, values in found.items()}
 
 
-def _returned(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> dict[Metric, Any]:
+def _returned(metrics: Sequence[Metric], frame: DataFrame, table: JudgedTable) -> dict[Metric, Any]:
     answers: dict[Metric, Any] = {}
     values: dict[tuple[Any, str | None], Any] = {}
     for call in cast("Sequence[PythonCall | PythonMetric]", metrics):
@@ -84,7 +82,7 @@ def answer(
     caller: str,
     where: str | None,
     frame: DataFrame,
-    table: Table,
+    table: JudgedTable,
     **arguments: Any,
 ) -> Any:
     others = table.other_datasets
@@ -106,7 +104,7 @@ def _raised(error: BaseException) -> RuleFailure:
     return Unmeasurable.raised(type(error).__name__, presentable(str(error)))
 
 
-def filtered(frame: DataFrame, where: str | None, table: Table) -> DataFrame:
+def filtered(frame: DataFrame, where: str | None, table: JudgedTable) -> DataFrame:
     """The rows that pass the filter; raises a RuleFailure if it names unknown columns."""
     if where is None:
         return frame
@@ -119,12 +117,12 @@ _TABLE = "{table}"
 Row = Mapping[str, Any]
 
 
-def run_queries(metrics: Sequence[Metric], parts: Parts, table: Table) -> States:
+def run_queries(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
     """The value of each metric in each part, or why it has none."""
     return one_by_one(metrics, parts, table, _answers)
 
 
-def _answers(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> dict[Metric, Any]:
+def _answers(metrics: Sequence[Metric], frame: DataFrame, table: JudgedTable) -> dict[Metric, Any]:
     """Metrics of one query share its run."""
     answers: dict[tuple[str, str | None], Row | RuleFailure] = {}
     values: dict[Metric, Any] = {}
@@ -136,7 +134,7 @@ def _answers(metrics: Sequence[Metric], frame: DataFrame, table: Table) -> dict[
     return values
 
 
-def _answer(metric: QueryMetric, frame: DataFrame, table: Table) -> Row | RuleFailure:
+def _answer(metric: QueryMetric, frame: DataFrame, table: JudgedTable) -> Row | RuleFailure:
     def answered() -> Row:
         table.require_ansi()
         return _only_row(metric, filtered(frame, metric.where, table))

@@ -87,7 +87,7 @@ def test_checks_read_what_was_stored(spark: SparkSession, tmp_path: Path) -> Non
     at = f"'{tmp_path / 'orders'}'"
     with dg.DagsterInstance.ephemeral() as instance:
         only_checks = dg.AssetSelection.checks_for_assets("orders")
-        for build, told in (
+        for build, said in (
             (False, f"Asset 'orders' has not been materialized yet: nothing is stored at {at}."),
             (True, "The maximum of 'id' is 1, as expected (at most 1)."),
         ):
@@ -102,7 +102,7 @@ def test_checks_read_what_was_stored(spark: SparkSession, tmp_path: Path) -> Non
                 raise_on_error=False,
             )
             [evaluation] = result.get_asset_check_evaluations()
-            assert (evaluation.passed, evaluation.description) == (build, told)
+            assert (evaluation.passed, evaluation.description) == (build, said)
 
 
 @pytest.mark.parametrize("kind", ["json", "csv", "orc"])

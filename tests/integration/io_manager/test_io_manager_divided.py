@@ -156,12 +156,12 @@ def test_partitions_without_rows(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_types_that_do_not_fit_are_told(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, {"a": spark.sql("SELECT 1 AS x"), "b": spark.sql("SELECT 'x' AS x")})
-    told = "Column 'x' is of type int in partition 'a', but of type string in partition 'b'"
-    with pytest.raises(dq.DqError, match=told):
+    said = "Column 'x' is of type int in partition 'a', but of type string in partition 'b'"
+    with pytest.raises(dq.DqError, match=said):
         manager(tmp_path).load_partitions(ORDERS, None)
     # Each of them can still be looked at.
     divided = manager(tmp_path).load_divided(ORDERS, None)
-    assert str(divided.clashes["x"]).startswith(told)
+    assert str(divided.clashes["x"]).startswith(said)
     assert (keys_of(divided.frame), divided.frame.columns) == (["a", "b"], [HIDDEN_KEY])
     assert [kind.partitions for kind in divided.others] == [{"a"}, {"b"}]
 

@@ -61,8 +61,8 @@ def test_a_graph_asset_and_its_checks(spark: SparkSession, tmp_path: Path, schem
     assert sorted(child.name for child in tmp_path.iterdir()) == [".dq_runs", "orders"]
     assert [child.name for child in (tmp_path / ".dq_runs").iterdir()] == [run.run_id]
     [handled] = [e for e in run.all_events if e.is_handled_output and e.step_key == "orders.few"]
-    told: Any = handled.event_specific_data
-    assert spark.read.parquet(told.metadata["path"].value).count() == 2
+    said: Any = handled.event_specific_data
+    assert spark.read.parquet(said.metadata["path"].value).count() == 2
 
 
 @SCHEMES

@@ -75,13 +75,13 @@ def test_rows_of_other_partitions_are_refused(spark: SparkSession, tmp_path: Pat
 
 
 def test_what_can_not_be_split_is_told(spark: SparkSession, tmp_path: Path) -> None:
-    def told(value: Callable[[Sequence[str]], Any], expression: Any = "day") -> str:
+    def said(value: Callable[[Sequence[str]], Any], expression: Any = "day") -> str:
         asset = orders_of(value, expression=expression)
         return why(build(tmp_path, asset, *days(1, 2), raise_on_error=False))
 
-    nothing = told(lambda keys: rows(spark, {keys[0]: [1]}), expression=None)
+    nothing = said(lambda keys: rows(spark, {keys[0]: [1]}), expression=None)
     assert "Asset 'orders' is partitioned, but its metadata has no 'partition_expr'" in nothing
-    other = told(lambda keys: {keys[0]: rows(spark, {}), "2024-03-09": rows(spark, {})})
+    other = said(lambda keys: {keys[0]: rows(spark, {}), "2024-03-09": rows(spark, {})})
     assert (
         "Asset 'orders' returned a dict by partition that is not about the partitions of this run: "
         "'2024-03-09' is not of this run; '2024-03-02' is missing. Nothing was written." in other
@@ -167,10 +167,10 @@ def test_partitions_that_do_not_exist(spark: SparkSession, tmp_path: Path) -> No
             f"No partition of asset 'none' is stored at '{tmp_path / 'none'}' yet.",
         ),
     ]
-    for asset, keys, told in cases:
+    for asset, keys, said in cases:
         with pytest.raises(dq.DqError) as raised:
             loaded.load_partitions(asset, keys)
-        assert str(raised.value) == told
+        assert str(raised.value) == said
 
 
 def test_downstream_assets_get_what_they_depend_on(spark: SparkSession, tmp_path: Path) -> None:

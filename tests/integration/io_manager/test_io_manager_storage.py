@@ -143,7 +143,7 @@ def test_behind_a_uri_spark_overwrites_the_partitions(spark: SparkSession, tmp_p
         wider = orders_of(lambda _: rows(spark, {"2024-03-04": [9]}).selectExpr("*", "'x' AS note"))
         build(place, wider, "2024-03-04", instance=instance)
 
-        told = []
+        said = []
         with dg.build_resources({"io": manager(place)}, instance=instance) as resources:
             store = resources.io
             assert store.existing_partitions(ORDERS) == days(1, 4)
@@ -155,12 +155,12 @@ def test_behind_a_uri_spark_overwrites_the_partitions(spark: SparkSession, tmp_p
             for keys in (days(7, 7), days(7, 8)):
                 with pytest.raises(dq.DqError) as raised:
                     store.load_partitions(ORDERS, keys)
-                told.append(str(raised.value))
+                said.append(str(raised.value))
     assert (frame.columns, amounts(frame)) == (
         ["day", "amount", "note"],
         {"2024-03-01": [1], "2024-03-02": [5, 6], "2024-03-04": [9]},
     )
-    one, several = told
+    one, several = said
     assert one == (
         f"Partition '2024-03-07' of asset 'orders' is not stored at '{place}/orders': materialize "
         "it first."
@@ -192,8 +192,8 @@ def test_checks_of_partitions_and_of_the_whole_dataset(spark: SparkSession, tmp_
         build(tmp_path, orders, "2024-03-01", instance=instance)
         assets = [orders, *dq.build_asset_checks(rules)]
         result = build(tmp_path, assets, *days(3, 4), instance=instance, raise_on_error=False)
-    told = {e.partition: e.description for e in result.get_asset_check_evaluations()}
-    assert told == {
+    said = {e.partition: e.description for e in result.get_asset_check_evaluations()}
+    assert said == {
         "2024-03-03": "The sum of 'amount' is 3, as expected (at most 4).",
         "2024-03-04": "The sum of 'amount' is 4, as expected (at most 4).",
         None: "The sum of 'amount' is 8, above the maximum of 4.",

@@ -14,7 +14,7 @@ from dq_dagster.errors import Misfit, SparkFailure
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.metrics.metric import Metric, RecordCount
-from dq_dagster.metrics.sql_aggregate import SqlAggregate, SqlCondition
+from dq_dagster.metrics.sources import SqlAggregate, SqlCondition
 
 NAN, INF = math.nan, math.inf
 

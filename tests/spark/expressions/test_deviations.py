@@ -1,4 +1,4 @@
-"""Standard deviations of partitions that are merged: as exact as one look at all rows."""
+"""Standard deviations of partitions that are merged: as exact as one pass over all rows."""
 
 from __future__ import annotations
 

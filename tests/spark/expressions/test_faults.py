@@ -14,7 +14,7 @@ from dq_dagster.rules.base.column_rules import ColumnRule
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.catalogue import BUILT_IN, parse_rule
 from dq_dagster.spark.expressions.predicates import fault_sql
-from dq_dagster.spark.frames.columns import Table
+from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.passes.lookups import join_with
 
@@ -95,7 +95,8 @@ def test_rows_with_a_fault_are_those_that_are_counted(
 
 def _rows_with(rows: DataFrame, known: DataFrame, rule: Rule, number: int) -> int:
     fault = rule.faults()[number]
-    table = Table.of(rows, around=OtherDatasets(asset="data", references={"known": known}))
+    others = OtherDatasets(asset="data", references={"known": known})
+    table = JudgedTable.of(rows, other_datasets=others)
     if isinstance(fault.condition, ReferenceMembership):
         rows = join_with(fault.condition.lookup, rows, table).widen(rows)
     sql = fault_sql(fault, table)

@@ -94,12 +94,12 @@ def test_nothing_is_refused_that_java_takes(java: Any) -> None:
             missed.append(pattern)
     assert refused == []
     assert 500 < invalid < len(made) - 500
-    # What is left is told when the rule runs.
+    # What is left is shown when the rule runs.
     assert len(missed) < invalid * 0.02, missed
 
 
 @pytest.mark.parametrize(
-    ("pattern", "told"),
+    ("pattern", "said"),
     [
         (
             r"(?P<year>\d{4})",
@@ -115,7 +115,7 @@ def test_nothing_is_refused_that_java_takes(java: Any) -> None:
         ("(?<a_b>x)", "the name of a group has letters and digits only, and ends in '>', at"),
     ],
 )
-def test_a_mistake_is_told_when_the_rule_is_declared(pattern: str, told: str) -> None:
+def test_a_mistake_is_shown_when_the_rule_is_declared(pattern: str, said: str) -> None:
     for declare in (
         lambda: dq.ColumnValuesMatch(name="n", columns="a", pattern=pattern),
         lambda: dq.ColumnValuesNotMatch(name="n", columns="a", pattern=pattern),
@@ -123,4 +123,4 @@ def test_a_mistake_is_told_when_the_rule_is_declared(pattern: str, told: str) ->
     ):
         with pytest.raises(dq.DeclarationError) as caught:
             declare()
-        assert f"field 'pattern': {told}" in str(caught.value)
+        assert f"field 'pattern': {said}" in str(caught.value)

@@ -111,7 +111,7 @@ def test_many_faults_are_counted_not_listed(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told"),
+    ("wanted", "said"),
     [
         (column("t", "string", max_length=3), ""),
         (column("t", "string", max_length=2), "'t' has a text of 3 characters (at most 2 allowed)"),
@@ -139,10 +139,10 @@ def test_many_faults_are_counted_not_listed(spark: SparkSession) -> None:
         (column("zz", "string", max_length=1), "'zz' is missing."),
     ],
 )  # fmt: skip
-def test_lengths_come_from_the_rows(table: DataFrame, wanted: dict[str, Any], told: str) -> None:
+def test_lengths_come_from_the_rows(table: DataFrame, wanted: dict[str, Any], said: str) -> None:
     outcome = judge(table, [wanted], "schema_contains")
-    assert outcome.status == ("Error" if told else "Ok"), outcome.message
-    assert told in outcome.message
+    assert outcome.status == ("Error" if said else "Ok"), outcome.message
+    assert said in outcome.message
 
 
 def test_no_text_is_not_too_long(spark: SparkSession) -> None:
@@ -199,7 +199,7 @@ def test_names_that_spark_can_not_tell_apart(spark: SparkSession) -> None:
         [column("a", "varchar(9)"), column("s", "struct<b:varchar(9)>"), column("z", "varchar(9)")],
         "schema_contains",
     )
-    # What can not be measured is never right, and spoils nothing else.
+    # What cannot be measured is never right, and spoils nothing else.
     assert [row["verdict"] for row in outcome.details["schema"]] == [
         "unknown length",
         "ok",

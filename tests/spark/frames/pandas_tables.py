@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 import dq_dagster as dq
-from tests.spark.session.connect_session import told
+from tests.spark.session.connect_session import said
 
 NOON = dt.datetime.fromisoformat("2024-01-01 12:00")
 # In New York the clocks go from 2 to 3 on the tenth of March, and from 2 to 1 in November.
@@ -225,8 +225,8 @@ def main() -> None:
     builder = SparkSession.builder.remote("local[1]")
     session = builder.config("spark.sql.session.timeZone", sys.argv[1]).getOrCreate()
     kinds = seen(as_spark(pd.DataFrame({name: odd for name, (odd, _, _) in RIGHT.items()})))
-    wrong = told(dq.evaluate(table(WRONG["uint64"][0]), RULES))
-    nothing = told(dq.evaluate(pd.DataFrame(index=range(3)), RULES[:2]))
+    wrong = said(dq.evaluate(table(WRONG["uint64"][0]), RULES))
+    nothing = said(dq.evaluate(pd.DataFrame(index=range(3)), RULES[:2]))
     sys.stdout.write(json.dumps([kinds, wrong, nothing]))
     session.stop()
 

@@ -56,7 +56,7 @@ RAISING: dict[str, tuple[dict[str, Any], str]] = {
         {"type": "column_median_in_range", "columns": "id", "min": 0, "where": "1 / z > 0"},
         "ZERO",
     ),
-    "elsewhere": (
+    "another asset": (
         {
             "type": "compare_metrics",
             "metric": {"sql": "count(*)"},

@@ -28,7 +28,7 @@ from tests.spark.frames.pandas_tables import (
     table,
     times,
 )
-from tests.spark.session.connect_session import told
+from tests.spark.session.connect_session import said
 
 
 def test_columns_that_spark_can_hold(spark: SparkSession) -> None:
@@ -168,5 +168,5 @@ def test_connect_and_classic_agree(spark: SparkSession) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     kinds, wrong, nothing = json.loads(done.stdout.splitlines()[-1])
     assert kinds == {name: [kind, texts] for name, (_, kind, texts) in RIGHT.items()}
-    assert wrong == told(dq.evaluate(table(WRONG["uint64"][0]), RULES))
-    assert nothing == told(dq.evaluate(pd.DataFrame(index=range(3)), RULES[:2]))
+    assert wrong == said(dq.evaluate(table(WRONG["uint64"][0]), RULES))
+    assert nothing == said(dq.evaluate(pd.DataFrame(index=range(3)), RULES[:2]))

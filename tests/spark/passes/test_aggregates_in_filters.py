@@ -42,9 +42,9 @@ def complaint(where: str, **fields: Any) -> str:
 
 @pytest.mark.parametrize("where", FILTERS)
 def test_the_remedy_is_taken_and_works(table: DataFrame, where: str) -> None:
-    told = complaint(where)
-    assert "is an aggregate over many rows, while a row filter sees one row at a time: " in told
-    remedy = re.search(r"\{type: .*\}", told)
+    said = complaint(where)
+    assert "is an aggregate over many rows, while a row filter sees one row at a time: " in said
+    remedy = re.search(r"\{type: .*\}", said)
     assert remedy is not None
     (outcome,) = dq.evaluate(table, [yaml.safe_load(remedy[0])])
     assert "error" not in outcome.details, outcome.message
@@ -68,8 +68,8 @@ def test_the_remedy_is_taken_and_works(table: DataFrame, where: str) -> None:
     ],
 )
 def test_where_there_is_no_short_remedy(where: str, words: list[str]) -> None:
-    told = complaint(where)
-    assert all(word in told for word in words), told
+    said = complaint(where)
+    assert all(word in said for word in words), said
 
 
 def test_the_same_for_conditions_on_aggregates_and_metrics() -> None:

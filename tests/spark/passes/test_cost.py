@@ -1,4 +1,4 @@
-"""What many rules cost: looks at the data, not one look a rule."""
+"""What many rules cost: a few passes over the data, not one for each rule."""
 
 from __future__ import annotations
 
@@ -169,7 +169,9 @@ def test_30_everyday_rules_take_at_most_12_jobs(spark: SparkSession, count_jobs:
     assert [outcome.message for outcome in found if outcome.status != "Ok"] == []
 
 
-def test_everyday_rules_of_one_look_take_one_pass(spark: SparkSession, count_jobs: Counter) -> None:
+def test_everyday_rules_that_share_a_pass_take_one(
+    spark: SparkSession, count_jobs: Counter
+) -> None:
     table = orders(spark, 200)
     rows = count_jobs(lambda: dq.evaluate(table, [dq.RecordCountInRange(min=200, max=200)]))
     assert count_jobs(lambda: dq.evaluate(table, IN_ONE_LOOK)) == rows

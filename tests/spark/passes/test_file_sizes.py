@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Counter = Callable[[Callable[[], object]], int]
-# ":" is left out: Hadoop can not read a file with one.
+# ":" is left out: Hadoop cannot read a file with one.
 ODD = (
     "plain", "with space", "per%cent", "per%20cent", "ünï日本", "a,b", "br{a,b}", "sq[1]", "st*r",
     "q?", "back\\slash", "ha#sh", "am&p;", "plus+", "qu'o\"te", "\U0001f600", "tilde~", "a=b",

@@ -165,7 +165,7 @@ OF_ITSELF: list[dict[str, Any]] = [
         "other_asset": "orders",
     },
 ]
-TOLD = {
+SAID = {
     ("parent", "d2"): "1 of 3 values (33.33 %) of 'parent' is not in 'id' of asset 'orders' (none "
     "allowed).",
     ("parent", "d3"): "0 of 1 value (0 %) of 'parent' are not in 'id' of asset 'orders' (none "
@@ -188,7 +188,7 @@ def test_what_refers_to_its_own_asset_looks_in_all_partitions(
         partition_by="day",
         partitions=["d2", "d3"],
     )
-    assert {(one.rule.name, one.partition): one.message for one in found} == TOLD
+    assert {(one.rule.name, one.partition): one.message for one in found} == SAID
 
 
 @pytest.mark.parametrize(
@@ -215,9 +215,9 @@ def test_all_partitions_are_read_once_and_only_for_rules_that_refer_to_them(
         partitions=["d2", "d3"],
         reuse=dq.states.Reuse(("d1", "d2", "d3")),
     )
-    told = {(one.rule.name, one.partition): one.message for one in found}
+    said = {(one.rule.name, one.partition): one.message for one in found}
     assert read == asked
-    assert told == TOLD or rules is not OF_ITSELF
+    assert said == SAID or rules is not OF_ITSELF
 
 
 def test_groups_refer_to_all_rows_of_their_asset(spark: SparkSession) -> None:

@@ -108,19 +108,19 @@ def test_what_is_wrong_with_a_query_stays_with_its_rules(orders: DataFrame) -> N
         "fine": "select 7 from {table} limit 1",
     }
     metrics = {name: {"query": query} for name, query in queries.items()}
-    told = observed(orders, metrics, [*queries, "two.c", "two.b"])
-    assert told["none"] == "The query of metric 'none' must give one row, and it gives no row."
-    assert told["rows"].endswith("must give one row, and it gives more than one row.")
-    assert "columns of one name among a, A" in told["twice"]
+    said = observed(orders, metrics, [*queries, "two.c", "two.b"])
+    assert said["none"] == "The query of metric 'none' must give one row, and it gives no row."
+    assert said["rows"].endswith("must give one row, and it gives more than one row.")
+    assert "columns of one name among a, A" in said["twice"]
     for name in ("syntax", "column", "change", "drop"):
-        assert told[name].startswith("Spark does not accept this rule: "), name
-    assert told["cast"].startswith("Spark raised CAST_INVALID_INPUT")
-    assert told["nested"] == (
+        assert said[name].startswith("Spark does not accept this rule: "), name
+    assert said["cast"].startswith("Spark raised CAST_INVALID_INPUT")
+    assert said["nested"] == (
         "Metric 'nested' is neither a number, a text nor a time, but of type list."
     )
-    assert told["two"] == "Metric 'two' has 2 values; name one of them: 'two.a', 'two.b'."
-    assert told["two.c"] == "Metric 'two' has no value 'c'; there is 'two.a', 'two.b'."
-    assert (told["two.b"], told["fine"]) == (2, 7)
+    assert said["two"] == "Metric 'two' has 2 values; name one of them: 'two.a', 'two.b'."
+    assert said["two.c"] == "Metric 'two' has no value 'c'; there is 'two.a', 'two.b'."
+    assert (said["two.b"], said["fine"]) == (2, 7)
 
 
 def test_a_filter_and_one_run_a_query(orders: DataFrame, count_jobs: Counter) -> None:
@@ -196,7 +196,7 @@ def test_what_is_on_record(orders: DataFrame) -> None:
 
 
 class Unreachable(dict[str, Any]):
-    """A record that can not be read."""
+    """A record that cannot be read."""
 
     def get(self, key: str, default: Any = None) -> Any:
         raise OSError("disk of canary failed")

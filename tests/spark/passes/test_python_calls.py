@@ -18,8 +18,8 @@ def at_least(data: DataFrame, context: dq.CallContext, *, rows: int) -> tuple[st
 
 
 def the_context(data: DataFrame, context: dq.CallContext) -> tuple[str, str]:
-    told = f"{context.caller}, {context.asset}, {context.partition}, {context.now:%Y-%m-%d}."
-    return "Ok", told
+    said = f"{context.caller}, {context.asset}, {context.partition}, {context.now:%Y-%m-%d}."
+    return "Ok", said
 
 
 def divides(data: DataFrame, context: dq.CallContext) -> bool:

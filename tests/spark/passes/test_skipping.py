@@ -1,4 +1,4 @@
-"""Columns that are only looked at for missing values: files that rule those out are not read."""
+"""Columns that are only read for missing values: files that rule those out are not read."""
 
 from __future__ import annotations
 

@@ -65,11 +65,11 @@ def _row(random: Random) -> tuple[Any, ...]:
 
 
 def _measure(frame: DataFrame, cut: Cut = UNDIVIDED) -> dict[RowMetric, Measured]:
-    from dq_dagster.spark.frames.columns import Table
+    from dq_dagster.spark.frames.columns import JudgedTable
     from dq_dagster.spark.frames.slicing import Division, Parts
     from dq_dagster.spark.passes.aggregate import measure_with_rows
 
-    table = Table(frame.schema)
+    table = JudgedTable(frame.schema)
     division = Division.of(table, partition_by="part", dimensions=["b"])
     return measure_with_rows(METRICS, Parts.of(frame, (cut,), division), table)
 

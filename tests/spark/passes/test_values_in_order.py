@@ -21,7 +21,7 @@ from dq_dagster.metrics.frequency import (
 )
 from dq_dagster.metrics.metric import ColumnMedian, midpoint
 from dq_dagster.plan.plan import Pass
-from dq_dagster.spark.frames.columns import Table
+from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.passes.run import run
 
 SCHEMA = "n int, big bigint, amount decimal(38,0), x double, s string, k int"
@@ -37,7 +37,7 @@ ROWS: list[tuple[Any, ...]] = [
 
 def measured(spark: SparkSession, kind: PassKind, *metrics: Any) -> list[Any]:
     frame = spark.createDataFrame(ROWS, SCHEMA)
-    values = run(Pass(kind, metrics), frame, Table(frame.schema))
+    values = run(Pass(kind, metrics), frame, JudgedTable(frame.schema))
     return [values[metric].value() for metric in metrics]
 
 

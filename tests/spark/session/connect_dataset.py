@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime
 
 import dq_dagster as dq
-from tests.spark.session.connect_session import told
+from tests.spark.session.connect_session import said
 
 NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
 DATA = (
@@ -29,7 +29,7 @@ def judged(session: object, paths: list[str]) -> list[list[str]]:
     """The outcomes on each path, and on data that comes from no file."""
     reader = session.read  # type: ignore[attr-defined]
     frames = [*(reader.parquet(path) for path in paths), session.sql(DATA)]  # type: ignore[attr-defined]
-    return [line for frame in frames for line in told(dq.evaluate(frame, RULES, now=NOW))]
+    return [line for frame in frames for line in said(dq.evaluate(frame, RULES, now=NOW))]
 
 
 def main() -> None:

@@ -69,7 +69,7 @@ RULES: list[dq.Rule] = [
 ]
 
 
-def told(outcomes: Iterable[dq.Outcome]) -> list[list[str]]:
+def said(outcomes: Iterable[dq.Outcome]) -> list[list[str]]:
     return [[o.rule.name, o.status.value, repr(o.observed), o.message] for o in outcomes]
 
 
@@ -82,7 +82,7 @@ def main() -> None:
     found = {}
     for ansi in ("true", "false"):
         session.conf.set("spark.sql.ansi.enabled", ansi)
-        found[ansi] = told(dq.evaluate(session.sql(TABLE), RULES))
+        found[ansi] = said(dq.evaluate(session.sql(TABLE), RULES))
     sys.stdout.write(json.dumps(found))
     session.stop()
 

@@ -9,7 +9,7 @@ import sys
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
-from tests.spark.session.connect_session import RULES, TABLE, told
+from tests.spark.session.connect_session import RULES, TABLE, said
 
 REFUSED = "set spark.sql.ansi.enabled to true for the session"
 #: Without ANSI these could get a wrong answer, and Connect has no other session for them.
@@ -33,7 +33,7 @@ def test_connect_and_classic_agree(spark: SparkSession) -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     there = json.loads(done.stdout.splitlines()[-1])
-    here = told(dq.evaluate(spark.sql(TABLE), RULES))
+    here = said(dq.evaluate(spark.sql(TABLE), RULES))
     assert there["true"] == here
     assert {status for _, status, _, _ in here} == {"Ok", "Error"}
     refused = {name for name, _, _, message in there["false"] if REFUSED in message}
