@@ -35,9 +35,9 @@ from dq_dagster.integration.internals import (
 )
 from dq_dagster.integration.partitions.asset_partitions import (
     AssetPartitions,
-    asked_partitions,
     asset_key,
     partition_keys_of,
+    run_partitions,
 )
 from dq_dagster.integration.partitions.keys import partition_key_sql
 from dq_dagster.integration.step_context import StepContext
@@ -126,7 +126,7 @@ class PartitionedSource:
     def _of_this_run(self, asked: Asked) -> Portion:
         """What the run itself built and keeps in memory."""
         value = self.reader.read(self.context, self.asset.key)
-        own = asked_partitions(self.context) or asked.partitions
+        own = run_partitions(self.context) or asked.partitions
         built = list(value) if isinstance(value, Mapping) else list(own)
         lost = [key for key in asked.partitions if key not in built]
         if lost:

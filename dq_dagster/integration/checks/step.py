@@ -124,7 +124,7 @@ class CheckRun:
     def events(self) -> Iterator[Any]:
         """One result a check and slice, then what lets later steps go on."""
         # What the results are about is settled before the data is read: other runs go on building.
-        recording = Recording(self.context, self.key, self.asked, self.history, self._targets())
+        recording = Recording(self.context, self.history, self._targets(), self.asked.unlisted)
         outcomes = self._outcomes()
         counts = Counter(outcome.status for outcome in outcomes)
         told_counts = ", ".join(f"{n} {status}" for status, n in counts.items())

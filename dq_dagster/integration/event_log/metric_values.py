@@ -29,12 +29,12 @@ from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.metrics.value_codec import NoValue
 from dq_dagster.rules.base.rule import Rule
 
-# How many evaluations of a check are looked through for one that recorded a metric.
+# How many evaluations of a check are read to find one that recorded a metric.
 _MOST_EVALUATIONS = 25
 
 
 class OnDemand(Mapping[str, Any]):
-    """A mapping that is read from somewhere when it is first asked for anything."""
+    """A mapping that is read from somewhere when the first entry is wanted."""
 
     def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
         self._read = read
@@ -65,7 +65,7 @@ def recorded_values(
     """
     if len(partitions) != 1:
         return OnDemand(_several_slices)
-    return _with_others(partial(_newest, context, partitions[0]), key, rules)
+    return OnDemand(partial(_with_others, partial(_newest, context, partitions[0]), key, rules))
 
 
 def _several_slices() -> Mapping[str, Any]:
@@ -83,6 +83,15 @@ def latest_metadata(
     A partition has metadata of its own; for the whole dataset it is that of whatever was built
     last. ``slices_of`` says which of them a rule is judged on.
     """
+    return OnDemand(partial(_metadata_by_asset, context, key, rules, slices_of))
+
+
+def _metadata_by_asset(
+    context: StepContext,
+    key: dg.AssetKey,
+    rules: Sequence[Rule],
+    slices_of: Callable[[Rule], Iterable[str | None]],
+) -> Mapping[str, Any]:
     wanted: dict[str | None, dict[str | None, None]] = {}
     for rule in rules:
         for metric in rule.metrics():
@@ -100,7 +109,7 @@ def latest_metadata(
 
 @dataclass(frozen=True, slots=True)
 class _OwnAndOthers(Mapping[str, Any]):
-    """The entries of an asset, and those of others under their keys, each read if asked for."""
+    """The entries of an asset, and those of others under their keys, each read if it is wanted."""
 
     own: Mapping[str, Any]
     others: Mapping[str, Mapping[str, Any]]
@@ -146,7 +155,7 @@ def _with_others(
     metrics = [metric for rule in rules for metric in rule.metrics()]
     named = {m.asset for m in metrics if isinstance(m, MetadataMetric | RecordedMetric)} - {None}
     others = {str(name): OnDemand(partial(read, asset_key(str(name)))) for name in named}
-    return OnDemand(lambda: {**read(key), **others})
+    return {**read(key), **others}
 
 
 def _newest(context: StepContext, partition: str | None, key: dg.AssetKey) -> dict[str, Any]:

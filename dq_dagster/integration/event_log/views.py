@@ -229,7 +229,7 @@ HISTORY = "dq/history"
 
 # Where Dagster's own word says something else: that a check has passed, or that it failed.
 _OWN_WORDS = (Status.EMPTY, Status.WARNING)
-# The first one that there is becomes the table: groups are asked for, columns are just there.
+# The first one that there is becomes the table: groups are declared, columns are just there.
 _BREAKDOWNS: Sequence[tuple[str, str, Callable[[Any], list[dict[str, Any]]]]] = (
     ("schema", SCHEMA, schema_rows),
     ("dimensions", DIMENSIONS, group_rows),
@@ -240,7 +240,7 @@ _BREAKDOWNS: Sequence[tuple[str, str, Callable[[Any], list[dict[str, Any]]]]] = 
 def shown(outcome: Outcome, *, chart: str = "") -> dict[str, Any]:
     """The entries as plain data, tables as lists of rows; ``chart`` is a picture in Markdown."""
     details = outcome.details
-    history = history_rows(details)
+    history, breakdown = history_rows(details), _breakdown(details)
     entries: dict[str, Any] = {}
     if outcome.status in _OWN_WORDS:
         entries[STATUS] = outcome.status.value
@@ -254,7 +254,7 @@ def shown(outcome: Outcome, *, chart: str = "") -> dict[str, Any]:
     # What is judged by its past has no rows that break a rule.
     if failed is not None and failed != outcome.observed and outcome.rows and not history:
         entries[FAILED_ROWS] = failed
-    entries |= _breakdown(details)
+    entries |= breakdown
     if chart:
         entries[CHART] = chart
     if history:

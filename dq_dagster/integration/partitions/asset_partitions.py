@@ -113,7 +113,8 @@ def partitions_of(
 ) -> AssetPartitions | None:
     """The partitions of the rule set's asset; None if it has none."""
     key = dg.AssetKey(rule_set.asset_path)
-    definition = partitions_def_of(context, key) or declared_partitions(rule_set.asset)
+    own = _spec_of(rule_set.asset, key)
+    definition = partitions_def_of(context, key) or (own.partitions_def if own else None)
     if definition is None:
         return None
     expression = rule_set.partition_expr or asset_metadata(context, key).get(PARTITION_EXPR)
@@ -136,7 +137,7 @@ def partition_keys_of(
     return list(definition.get_partition_keys(dynamic_partitions_store=instance))
 
 
-def asked_partitions(context: StepContext) -> Sequence[str] | None:
+def run_partitions(context: StepContext) -> Sequence[str] | None:
     """The partitions that the run is about; None if it is about none."""
     op_context = context.op_execution_context
     if op_context.has_partition_key:
@@ -148,16 +149,16 @@ def declared_partitions(
     asset: Any, others: Sequence[Any] = ()
 ) -> dg.PartitionsDefinition[Any] | None:
     """What an asset's definition says; for a key, that of the definition among ``others``."""
+    key = dg.AssetKey(asset_path(asset))
     for one in (asset, *others):
-        spec = _spec_of(one, asset)
+        spec = _spec_of(one, key)
         if spec is not None:
             return spec.partitions_def
     return None
 
 
-def _spec_of(definition: Any, asset: Any) -> dg.AssetSpec | None:
+def _spec_of(definition: Any, key: dg.AssetKey) -> dg.AssetSpec | None:
     """The asset's specification in a definition of one or several assets."""
-    key = dg.AssetKey(asset_path(asset))
     if isinstance(definition, dg.AssetSpec):
         return definition if definition.key == key else None
     if isinstance(definition, dg.AssetsDefinition):
