@@ -170,7 +170,7 @@ class Watcher(Protocol):
 
 
 class _WatchedOp(OpDefinition):
-    """A step that can be asked two things while Dagster loads a code location.
+    """A step that is watched while Dagster loads a code location.
 
     Dagster has no place to say that checks are of an asset that does not exist (it makes one up),
     and calls two steps for one asset "conflicting node definitions".
@@ -386,16 +386,13 @@ def partition_tags(context: StepContext) -> dict[str, str]:
 
 
 def _step(context: StepContext) -> StepExecutionContext:
-    return context.op_execution_context.get_step_execution_context()
+    step: StepExecutionContext = context.op_execution_context.get_step_execution_context()
+    return step
 
 
 def _input_of(step: StepExecutionContext, key: dg.AssetKey) -> StepInput | None:
     layer = step.job_def.asset_layer
-    return next(
-        (
-            one
-            for one in step.step.step_inputs
-            if layer.get_asset_key_for_node_input(step.node_handle, one.name) == key
-        ),
-        None,
-    )
+    for one in step.step.step_inputs:
+        if layer.get_asset_key_for_node_input(step.node_handle, one.name) == key:
+            return one
+    return None

@@ -5,28 +5,55 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Protocol, runtime_checkable
 
 import dagster as dg
 
 
+@runtime_checkable
+class OpContext(Protocol):
+    """What partitions a run is about, and the way to the step itself."""
+
+    @property
+    def has_partition_key(self) -> bool: ...
+
+    @property
+    def partition_key(self) -> str: ...
+
+    @property
+    def has_partition_key_range(self) -> bool: ...
+
+    @property
+    def partition_keys(self) -> Sequence[str]: ...
+
+    def get_step_execution_context(self) -> Any:
+        """What is not public of a step; only ``internals`` knows its parts."""
+
+
+@runtime_checkable
 class StepContext(Protocol):
     """A running step."""
 
     @property
-    def instance(self) -> dg.DagsterInstance: ...
+    def instance(self) -> dg.DagsterInstance:
+        """Where the event log is read."""
 
     @property
-    def run(self) -> dg.DagsterRun: ...
+    def run(self) -> dg.DagsterRun:
+        """Its tags say what the run is about."""
 
     @property
-    def log(self) -> Any: ...
+    def log(self) -> dg.DagsterLogManager: ...
 
     @property
-    def resources(self) -> Any: ...
+    def resources(self) -> Any:
+        """Those that a reader named, as attributes."""
 
     @property
-    def selected_asset_check_keys(self) -> Any: ...
+    def selected_asset_check_keys(self) -> AbstractSet[dg.AssetCheckKey]:
+        """The checks that need a result."""
 
     @property
-    def op_execution_context(self) -> dg.OpExecutionContext: ...
+    def op_execution_context(self) -> OpContext: ...

@@ -64,6 +64,14 @@ def decode(written: Any) -> Any:
         raise Undecodable from None
 
 
+def encoded(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a mapping for the record, by their keys; so are those of mappings in it."""
+    return {
+        key: encoded(one) if isinstance(one, Mapping) else encode(one)
+        for key, one in values.items()
+    }
+
+
 def decoded(written: Any) -> dict[str, Any]:
     """The values of a mapping by their keys, without any that somebody else wrote."""
     found: dict[str, Any] = {}

@@ -70,7 +70,7 @@ def test_an_op_is_asked_for_its_inputs_where_a_job_is_put_together() -> None:
 def test_the_history_of_a_check_can_be_read() -> None:
     history = EventLogStorage.get_asset_check_execution_history
     assert {"check_key", "limit", "status"} <= set(inspect.signature(history).parameters)
-    assert {"event", "status"} <= set(AssetCheckExecutionRecord._fields)
+    assert {"id", "event", "status"} <= set(AssetCheckExecutionRecord._fields)
     finished = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
     assert len(finished) == 2
     assert "event_specific_data" in DagsterEvent._fields

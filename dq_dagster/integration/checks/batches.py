@@ -34,9 +34,9 @@ from dq_dagster.integration.internals import (
 )
 from dq_dagster.integration.partitions.asset_partitions import (
     AssetPartitions,
-    asked_partitions,
     asset_key,
     partition_keys_of,
+    run_partitions,
 )
 from dq_dagster.integration.partitions.keys import partition_key_sql
 from dq_dagster.integration.step_context import StepContext
@@ -123,7 +123,7 @@ class PartitionedSource:
         """What the run itself built and keeps in memory."""
         value = self.reader.read(self.context, self.asset.key)
         wanted = request.partitions or ()
-        own = asked_partitions(self.context) or wanted
+        own = run_partitions(self.context) or wanted
         built = list(value) if isinstance(value, Mapping) else list(own)
         lost = [key for key in wanted if key not in built]
         if lost:

@@ -22,8 +22,8 @@ def with_declared_schema(rule_set: RuleSet, key: dg.AssetKey, context: StepConte
     """The rule set with the columns of its asset's definition, unless it declares its own."""
     if rule_set.declared_schema is not None:
         return rule_set
-    metadata = asset_metadata(context, key)
-    columns = declared_columns(metadata or _own_metadata(rule_set.asset))
+    metadata = asset_metadata(context, key) or _own_metadata(rule_set.asset)
+    columns = declared_columns(metadata) if COLUMN_SCHEMA in metadata else []
     return rule_set.declaring(columns) if columns else rule_set
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ import dagster as dg
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.integration.internals import defined_in, watcher_of
 from dq_dagster.integration.partitions.asset_partitions import asset_key, declared_partitions
-from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import Origin, RuleSet
 
 
@@ -39,19 +38,19 @@ class LoadedChecks:
         A job has the assets that its steps depend on, but not those that a rule only names:
         whether these exist is known where the whole code location is.
         """
-        for problem in self.unknown_assets({*known, *self.given}, lambda rule: rule.other_assets):
+        for problem in self.unknown_assets({*known, *self.given}, of_steps=True):
             warnings.warn(str(problem), UnknownAssetWarning, stacklevel=2)
 
     def doubled(self) -> DeclarationError:
         return DeclarationError([Problem.built_twice(self.rule_set.asset_name)])
 
     def unknown_assets(
-        self,
-        known: Collection[dg.AssetKey],
-        asked_of: Callable[[Rule], Iterable[str]] = lambda rule: rule.named_assets,
+        self, known: Collection[dg.AssetKey], *, of_steps: bool = False
     ) -> list[Problem]:
+        """Those that the rules are about; ``of_steps``: that their step depends on."""
+        own, rules = dg.AssetKey(self.rule_set.asset_path), self.rule_set.enabled_rules
+        others = [(rule, rule.other_assets if of_steps else rule.named_assets) for rule in rules]
         names = [key.to_user_string() for key in known]
-        own = dg.AssetKey(self.rule_set.asset_path)
         # A definition is there on purpose, wherever its asset comes from.
         if own not in known and not hasattr(self.rule_set.asset, "key"):
             name = self.rule_set.asset_name
@@ -64,8 +63,8 @@ class LoadedChecks:
                 names,
                 place=_written(self.rule_set.origin.of(rule)),
             )
-            for rule in self.rule_set.enabled_rules
-            for other in asked_of(rule)
+            for rule, some in others
+            for other in some
             if (key := asset_key(other)) != own and key not in known
         ]
 
@@ -74,7 +73,7 @@ def validate(defs: dg.Definitions) -> dg.Definitions:
     """The same definitions, if the checks in them fit their assets.
 
     Raises DeclarationError with every check and rule set of an asset that does not exist, every
-    rule that looks at one, assets whose checks were built twice, and checks that were built
+    rule that names one, assets whose checks were built twice, and checks that were built
     without the partitions of their asset. No data is read.
     """
     if not isinstance(defs, dg.Definitions):

@@ -9,7 +9,7 @@ import dagster as dg
 
 from dq_dagster.errors import did_you_mean
 from dq_dagster.integration.internals import partition_tags
-from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, asked_partitions
+from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, run_partitions
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
@@ -112,7 +112,7 @@ def _partitions_of_run(context: StepContext, asset: AssetPartitions) -> Sequence
     """
     for tag, key in partition_tags(context).items():
         _require_partition(f"the tag {tag} names", key, asset)
-    keys = asked_partitions(context)
+    keys = run_partitions(context)
     for key in keys or ():
         _require_partition("it is about", key, asset)
     if keys is not None and not keys:

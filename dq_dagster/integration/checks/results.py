@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import other_assets
-from dq_dagster.integration.checks.request import RequestedChecks
 from dq_dagster.integration.event_log.codec import RECORD, Record, reduced
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.views import (
@@ -68,10 +67,11 @@ class Recording:
     """What the results of one step have in common."""
 
     context: StepContext
-    asset_key: dg.AssetKey
-    asked: RequestedChecks
     history: EventLogHistory
+    # The materializations of the judged partitions.
     targets: Mapping[str, Materialization]
+    # Rules that have no check of single partitions, and may be judged on one nonetheless.
+    unlisted: Collection[str] = ()
 
 
 def events_of(outcomes: Sequence[Outcome], recording: Recording) -> list[Any]:
@@ -87,10 +87,10 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> list[Any]:
     charts = charts_of(worst_first)
     for place, outcome in enumerate(worst_first):
         chart, partition = charts.get(place, ""), outcome.partition
-        if partition is not None and outcome.rule.name in recording.asked.unlisted:
+        if partition is not None and outcome.rule.name in recording.unlisted:
             events.append(_observation(outcome, recording, chart=chart))
             continue
-        name = recording.asked.checks[outcome.rule.name, partition is not None]
+        name = recording.history.checks[outcome.rule.name, partition is not None]
         result = check_result(outcome, name, recording, chart=chart)
         if recording.history.asset is None:
             events.append(result)
@@ -104,7 +104,7 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> list[Any]:
         events.append(
             evaluation_event(result, partition=partition, blocking=blocking, target=target)
         )
-    keys = [dg.AssetCheckKey(recording.asset_key, name) for name in outputs]
+    keys = [dg.AssetCheckKey(recording.history.key, name) for name in outputs]
     return events + [output_of_check(recording.context, key) for key in keys]
 
 
@@ -147,7 +147,7 @@ def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.As
     """What a rule of the whole dataset says of one partition: no check's verdict, but on record."""
     result = check_result(outcome, outcome.rule.check_name, recording, chart=chart)
     return dg.AssetObservation(
-        asset_key=recording.asset_key,
+        asset_key=recording.history.key,
         partition=outcome.partition,
         description=f"{outcome.rule.name}: {result.description}",
         metadata=result.metadata,
@@ -163,7 +163,7 @@ def _result(
         severity = dg.AssetCheckSeverity.WARN
     return dg.AssetCheckResult(
         passed=status in _PASSING,
-        asset_key=recording.asset_key,
+        asset_key=recording.history.key,
         check_name=name,
         severity=severity,
         description=_shortened(message),
@@ -173,7 +173,8 @@ def _result(
 
 def entries_of(outcome: Outcome, record: Record, *, chart: str = "") -> dict[str, Any]:
     """What Dagster keeps of an outcome: for people to read, and for later checks to learn from."""
-    entries = {**shown(outcome, chart=chart), RECORD: record.encode()}
+    written = record.encode()
+    entries = {**shown(outcome, chart=chart), RECORD: written}
     if _size(entries) > _MOST_BYTES:
         entries = _within_limit(entries, outcome)
     for table in _TABLES & entries.keys():
@@ -249,7 +250,7 @@ def _spec(
         partitions_def,
         name=name,
         asset=asset_key,
-        # Where one run builds both, what a rule looks at is there before the check.
+        # Where one run builds both, what a rule reads is there before the check.
         additional_deps=[key_of(name) for name in other_assets([rule], asset_key)],
         description=f"Rule '{rule.name}': {rule.summary()}" if renamed else rule.summary(),
         blocking=rule.blocking,

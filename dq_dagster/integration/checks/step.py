@@ -135,9 +135,8 @@ class CheckRun:
         All of them are made before the first is given away: none may be left without.
         """
         # What the results are about is settled before the data is read: other runs go on building.
-        recording = Recording(
-            self.context, self.checked.key, self.requested, self.history, self._targets()
-        )
+        unlisted = self.requested.unlisted
+        recording = Recording(self.context, self.history, self._targets(), unlisted)
         outcomes = self._outcomes()
         counts = Counter(outcome.judgement.status for outcome in outcomes)
         summary = ", ".join(f"{n} {status}" for status, n in counts.items())

@@ -18,7 +18,7 @@ from dq_dagster.evaluation.states import KeptStates
 from dq_dagster.judging.judgement import Status
 from dq_dagster.metrics import state_codec
 from dq_dagster.metrics.states import State
-from dq_dagster.metrics.value_codec import decoded, encode
+from dq_dagster.metrics.value_codec import decoded, encoded
 
 RECORD = "dq/record"
 VERSION = 1
@@ -210,8 +210,8 @@ class Record:
 
     def encode(self) -> dict[str, Any]:
         """Strict JSON, without what says nothing."""
+        seen, derived, bounds = encoded(self.metrics), encoded(self.derived), encoded(self.bounds)
         judged = self.judged
-        seen = {key: encode(value) for key, value in self.metrics.items()}
         groups = _groups(self.groups)
         written = {
             "v": VERSION,
@@ -220,12 +220,12 @@ class Record:
             "type": self.rule_type,
             # Apart from those that were measured beside, so that each key is written once.
             "observed": {key: seen.pop(key) for key in self.observed if key in seen},
-            "derived": {key: encode(value) for key, value in self.derived.items()},
+            "derived": derived,
             "metrics": seen,
             "statuses": _written_statuses(self.statuses, self.metrics, judged),
             "groups": groups,
             "group_statuses": _written_of_groups(self.group_statuses, groups, judged),
-            "bounds": _encoded(self.bounds),
+            "bounds": bounds,
             "rows": self.rows,
             "failed_rows": self.failed_rows,
             "error": self.error,
@@ -287,15 +287,8 @@ def reduced(written: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]
     return {**written, **kept}
 
 
-def _encoded(bounds: Mapping[str, Any]) -> dict[str, Any]:
-    """By name; where columns have bounds of their own, by column and name."""
-    return {
-        key: _encoded(one) if isinstance(one, Mapping) else encode(one)
-        for key, one in bounds.items()
-    }
-
-
 def _decoded(bounds: Mapping[str, Any]) -> dict[str, Any]:
+    """By name; where columns have bounds of their own, by column and name."""
     by_column = {key: decoded(one) for key, one in bounds.items() if isinstance(one, Mapping)}
     return by_column or decoded(bounds)
 
@@ -307,7 +300,7 @@ def _groups(dimensions: Groups) -> dict[str, Any]:
     for dimension, groups in dimensions.items():
         kept[dimension] = {}
         for group, numbers in groups.items():
-            written = {key: encode(value) for key, value in numbers.items()}
+            written = encoded(numbers)
             room -= len(json.dumps([group, written]))
             if room < 0:
                 return kept

@@ -30,12 +30,12 @@ from dq_dagster.metrics.value_codec import NoValue
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
 
-# How many evaluations of a check are looked through for one that recorded a metric.
+# How many evaluations of a check are read to find one that recorded a metric.
 _MOST_EVALUATIONS = 25
 
 
 class OnDemand(Mapping[str, Any]):
-    """A mapping that is read from somewhere when it is first asked for anything."""
+    """A mapping that is read from somewhere when the first entry is wanted."""
 
     def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
         self._read = read
@@ -74,9 +74,7 @@ def _several_slices() -> Mapping[str, Any]:
 
 
 def latest_metadata(
-    context: StepContext,
-    key: dg.AssetKey,
-    request: CheckRequest,
+    context: StepContext, key: dg.AssetKey, request: CheckRequest
 ) -> Mapping[str, Any]:
     """The metadata of the asset's latest materialization; of other assets, under their keys.
 
@@ -101,7 +99,7 @@ def latest_metadata(
 
 @dataclass(frozen=True, slots=True)
 class _OwnAndOthers(Mapping[str, Any]):
-    """The entries of an asset, and those of others under their keys, each read if asked for."""
+    """The entries of an asset, and those of others under their keys, each read if it is wanted."""
 
     own: Mapping[str, Any]
     others: Mapping[str, Mapping[str, Any]]
@@ -147,7 +145,7 @@ def _with_others(
     metrics = [metric for rule in rules for metric in rule.metrics()]
     named = {m.asset for m in metrics if isinstance(m, MetadataMetric | RecordedMetric)} - {None}
     others = {str(name): OnDemand(partial(read, asset_key(str(name)))) for name in named}
-    return OnDemand(lambda: {**read(key), **others})
+    return {**read(key), **others}
 
 
 def _newest(context: StepContext, partition: str | None, key: dg.AssetKey) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def partition_keys_of(
     return list(definition.get_partition_keys(dynamic_partitions_store=instance))
 
 
-def asked_partitions(context: StepContext) -> Sequence[str] | None:
+def run_partitions(context: StepContext) -> Sequence[str] | None:
     """The partitions that the run is about; None if it is about none."""
     op_context = context.op_execution_context
     if op_context.has_partition_key:
@@ -148,16 +148,16 @@ def declared_partitions(
     asset: Any, others: Sequence[Any] = ()
 ) -> dg.PartitionsDefinition[Any] | None:
     """What an asset's definition says; for a key, that of the definition among ``others``."""
+    key = dg.AssetKey(asset_path(asset))
     for one in (asset, *others):
-        spec = _spec_of(one, asset)
+        spec = _spec_of(one, key)
         if spec is not None:
             return spec.partitions_def
     return None
 
 
-def _spec_of(definition: Any, asset: Any) -> dg.AssetSpec | None:
+def _spec_of(definition: Any, key: dg.AssetKey) -> dg.AssetSpec | None:
     """The asset's specification in a definition of one or several assets."""
-    key = dg.AssetKey(asset_path(asset))
     if isinstance(definition, dg.AssetSpec):
         return definition if definition.key == key else None
     if isinstance(definition, dg.AssetsDefinition):

@@ -47,7 +47,7 @@ def partition_key_sql(
     time windows, texts are taken for keys, and dates and times fall into the window that holds
     them: timestamps as instants, dates and wall times as meant in the partitions' time zone. A row
     outside all windows has no key or one that is not in the definition. With ``keys``, only those
-    need to be told apart; they matter to schedules that have no formula.
+    need to be distinguished; they matter to schedules that have no formula.
     """
     if not isinstance(partitions_def, dg.MultiPartitionsDefinition):
         if not isinstance(partition_expr, str):

@@ -1,6 +1,6 @@
 """The key of the time window that holds a row, as SQL.
 
-Regular schedules have a formula; Dagster itself is asked about the few windows around a change of
+Regular schedules have a formula; Dagster itself knows the few windows around a change of
 clocks, where wall time and real time part. Anything else becomes a search among the windows.
 """
 
@@ -63,7 +63,7 @@ class ZoneChange:
 
 
 def zone_changes(zone: str, start: int, end: int) -> Iterator[ZoneChange]:
-    """Those from ``start`` to ``end``, found by looking at each day."""
+    """Those from ``start`` to ``end``, found day by day."""
     place = ZoneInfo(zone)
     before = _offset(place, start)
     for day in range(start, end, _DAY):
@@ -120,7 +120,7 @@ class TimeWindowKeys:
         self._seconds = seconds_of(sql, kind, self._zone)
 
     def key(self, keys: Sequence[str] | None) -> str:
-        """With ``keys``, only their windows need to be told apart."""
+        """With ``keys``, only their windows need to be distinguished."""
         formula = self._formula()
         return self._searched(keys) if formula is None else self._in_bounds(formula)
 
@@ -158,9 +158,9 @@ class TimeWindowKeys:
             offset=f"({seconds_of_wall(wall)} - {tick})",
         )
         key = formatted(self._definition.fmt, shown)
-        return None if key is None else self._told_apart(key, tick)
+        return None if key is None else self._distinguished(key, tick)
 
-    def _told_apart(self, key: str, tick: str) -> str:
+    def _distinguished(self, key: str, tick: str) -> str:
         """Of windows with the same wall time, Dagster gives the second one its offset."""
         if "%z" in self._definition.fmt:
             return key
@@ -223,12 +223,12 @@ class TimeWindowKeys:
                     yield day, self._schedule(self._definition.fmt, tick)
 
     def _searched(self, keys: Sequence[str] | None) -> str:
-        asked = self._definition.get_partition_keys() if keys is None else keys
-        if len(asked) > MOST_WINDOWS:
+        wanted = self._definition.get_partition_keys() if keys is None else keys
+        if len(wanted) > MOST_WINDOWS:
             schedule = self._definition.cron_schedule
-            raise Unassignable.too_many_windows(schedule, len(asked), MOST_WINDOWS)
+            raise Unassignable.too_many_windows(schedule, len(wanted), MOST_WINDOWS)
         windows = []
-        for key in dict.fromkeys(asked):
+        for key in dict.fromkeys(wanted):
             found = self._definition.time_window_for_partition_key(key)
             windows.append(Window(int(found.start.timestamp()), int(found.end.timestamp()), key))
         return key_of_window(self._seconds, windows)
