@@ -1,4 +1,4 @@
-"""What a rule is given to judge: measured values, and nothing it could look further with."""
+"""What a rule is given to judge: measured values, and nothing it could measure more with."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def number_of(value: Any) -> int | float | None:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The values of the metrics a rule asked for, on one slice of the data.
+    """The values of the metrics a rule needs, on one slice of the data.
 
     ``pasts`` holds what was observed before by metric key, or why that could not be read;
     ``moment`` is when the slice counts for, if that is not ``now``.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.metrics.meanings.meaning import Meaning
+from dq_dagster.metrics.meanings.meaning import Validity
 from dq_dagster.sql.functions import reads_the_clock
 
 # What follows a column's name in a key begins like this.
@@ -144,7 +144,7 @@ class PatternMatch(ValueCondition):
 class NotValid(ValueCondition):
     """The column's value is invalid for a meaning; so is an empty one unless ``empty_is_valid``."""
 
-    meaning: Meaning
+    meaning: Validity
     empty_is_valid: bool
 
     @property

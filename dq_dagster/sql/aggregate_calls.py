@@ -105,7 +105,7 @@ class AggregateCalls:
             self._findings.refuse(Refusal.arguments(call, name.key, signature))
         if distinct and not signature.distinct:
             self._findings.refuse(
-                Refusal.spelling(call, f"holds DISTINCT, which {name.key}() can not")
+                Refusal.spelling(call, f"holds DISTINCT, which {name.key}() cannot")
             )
 
     def _argument(self, name: Token, number: int) -> Argument:

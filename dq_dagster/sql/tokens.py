@@ -46,7 +46,7 @@ class Token:
 
 
 class Refused(Exception):
-    """Reading can not go on; carries the reason to its only catcher."""
+    """Reading cannot go on; carries the reason to its only catcher."""
 
     def __init__(self, refusal: Refusal) -> None:
         self.refusal = refusal
@@ -101,7 +101,7 @@ _OUTLAWED = {
 _STRANGE = "is not a character of an expression: write names that need it in backquotes"
 _NO_NUMBER = "starts neither a number nor a name: write names that start with a digit in backquotes"
 
-# Control characters hide what a text says, and lone surrogates can not be sent to Spark.
+# Control characters hide what a text says, and lone surrogates cannot be sent to Spark.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 

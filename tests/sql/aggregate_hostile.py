@@ -314,7 +314,7 @@ HOSTILE_AGGREGATES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
             "mode(name, 'true') = 'a'",
         ),
     ),
-    ("can not", None, ("mode(distinct name, true) = 'a'",)),
+    ("cannot", None, ("mode(distinct name, true) = 'a'",)),
     (
         "name the columns one by one",
         None,

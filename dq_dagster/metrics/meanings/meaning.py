@@ -13,7 +13,7 @@ Match: TypeAlias = Literal["exact", "ignore_case", "ignore_accents"]
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning(ABC):
+class Validity(ABC):
     """Tells valid values from invalid ones."""
 
     @property
@@ -28,7 +28,7 @@ class Meaning(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class BuiltIn(Meaning):
+class BuiltIn(Validity):
     """One of the meanings that every installation knows."""
 
     name: str
@@ -39,7 +39,7 @@ class BuiltIn(Meaning):
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf(Meaning):
+class OneOf(Validity):
     """The value is one of these.
 
     ``as_text``: the values were written as text whatever the column's type, as the keys of a
@@ -58,7 +58,7 @@ class OneOf(Meaning):
 
 
 @dataclass(frozen=True, slots=True)
-class Shaped(Meaning):
+class Shaped(Validity):
     """The whole value matches a regular expression."""
 
     pattern: str
@@ -73,7 +73,7 @@ class Shaped(Meaning):
 
 
 @dataclass(frozen=True, slots=True)
-class Anything(Meaning):
+class Anything(Validity):
     """Every value is valid: the meaning is there to be read."""
 
     @property

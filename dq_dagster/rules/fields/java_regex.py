@@ -1,4 +1,4 @@
-"""The grammar of Java's regular expressions, to tell mistakes when rules load, without a JVM.
+"""The grammar of Java's regular expressions, to find mistakes when rules load, without a JVM.
 
 Follows java.util.regex.Pattern step by step, so that nothing is refused that Java takes. Where an
 answer needs tables that only Java has (Unicode blocks, scripts and character names), or where its
@@ -56,7 +56,7 @@ def find_mistake(pattern: str) -> Mistake | None:
     except Mistake as mistake:
         return mistake
     except RecursionError:
-        # So deep that only Java can tell.
+        # So deep that only Java can say.
         return None
     return None
 

@@ -20,8 +20,14 @@ from pydantic import (
 from dq_dagster.errors import Problem, did_you_mean
 from dq_dagster.judging.wording import listing
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.metrics.meanings.meaning import DEFINITIONS, Anything, Match, OneOf, Shaped
-from dq_dagster.metrics.meanings.meaning import Meaning as Validity
+from dq_dagster.metrics.meanings.meaning import (
+    DEFINITIONS,
+    Anything,
+    Match,
+    OneOf,
+    Shaped,
+    Validity,
+)
 from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import SetValue, SetValues
 from dq_dagster.rules.fields.declared import Declared
@@ -85,7 +91,7 @@ class Meaning(Declared):
 
 def _is_a_name(value: Any) -> Any:
     if not isinstance(value, str) or not value:
-        # A ValueError, which pydantic tells with the field's name.
+        # A ValueError, which pydantic reports with the field's name.
         raise ValueError("the name of a meaning, or one such as {values: [a, b]}, is needed")
     return value
 
@@ -101,7 +107,7 @@ NameOrMeaning: TypeAlias = Annotated[
 
 
 FROM_SCHEMA = "from_schema"
-# Stands for a meaning that could not be read: its problem is told, rules need not repeat it.
+# Stands for a meaning that could not be read: its problem is reported, rules need not repeat it.
 _UNREADABLE = Meaning(description="?")
 
 
@@ -133,7 +139,7 @@ class Vocabulary:
 
     def unknown(self, name: str) -> str:
         """What to say about a name that stands for no meaning."""
-        # A name of one's own that only differs in case from a built-in one is refused elsewhere.
+        # A name of one's own that only differs in case from a built-in one is refused itself.
         own = [one for one in self.declared if one.lower() not in DEFINITIONS]
         known = [*own, *DEFINITIONS]
         every = f" Known meanings: {', '.join(known)}."

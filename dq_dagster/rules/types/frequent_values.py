@@ -22,6 +22,7 @@ from dq_dagster.metrics.frequency import (
 )
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.base.column_rules import ColumnRule
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.constraints import SetValues
 
 
@@ -38,6 +39,8 @@ class _FrequentValuesRule(ColumnRule):
     approximate: bool = False
     """Whether a sketch may answer: in the shared pass, hence cheaper, but it tells values apart
     only where their frequencies differ by more than 0.02 % of the rows."""
+
+    family = RuleFamily.FREQUENCIES
 
     @property
     @abstractmethod

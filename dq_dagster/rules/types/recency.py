@@ -15,6 +15,7 @@ from dq_dagster.metrics.conditions import in_key
 from dq_dagster.metrics.metric import Metric, named_key
 from dq_dagster.metrics.recency import ColumnNewest, InLastWhile
 from dq_dagster.rules.base.column_rules import ColumnRule
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.constraints import QualityDimension
 from dq_dagster.rules.fields.ranges import DurationRange, NumberRange, Window, seconds
 
@@ -43,6 +44,8 @@ class Freshness(DurationRange, ColumnRule):
     quality_dimension: QualityDimension = "timeliness"
     """Which quality the rule speaks of."""
 
+    family = RuleFamily.TIME
+
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self._newest(column), self.values_in(column))
 
@@ -59,7 +62,7 @@ class Freshness(DurationRange, ColumnRule):
         return replace(judgement, observed=int(age) if age == int(age) else float(age))
 
     def demand(self) -> str:
-        return f"The age of the newest {listing(self.columns)} is {self.expected.words()}."
+        return f"The age of the newest {listing(self.columns)} is {self.expectation()}."
 
     def _newest(self, column: str) -> ColumnNewest:
         return ColumnNewest(column, where=self.where)
@@ -87,6 +90,7 @@ class RowInsertedCountInRange(NumberRange, ColumnRule):
     quality_dimension: QualityDimension = "timeliness"
     """Which quality the rule speaks of."""
 
+    family = RuleFamily.TIME
     observes_first_metric = True
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
@@ -99,7 +103,7 @@ class RowInsertedCountInRange(NumberRange, ColumnRule):
 
     def demand(self) -> str:
         columns = listing(self.columns)
-        words = self.expected.words()
+        words = self.expectation()
         return f"The number of rows with {columns} in the last {self._shown} is {words}."
 
     def _inserted(self, column: str) -> InLastWhile:

@@ -10,8 +10,14 @@ import pytest
 import dq_dagster as dq
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.metrics.conditions import IsEmpty, NotValid
-from dq_dagster.metrics.meanings.meaning import DEFINITIONS, Anything, BuiltIn, OneOf, Shaped
-from dq_dagster.metrics.meanings.meaning import Meaning as Validity
+from dq_dagster.metrics.meanings.meaning import (
+    DEFINITIONS,
+    Anything,
+    BuiltIn,
+    OneOf,
+    Shaped,
+    Validity,
+)
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 
 STATUS = {"values": ["new", "paid"], "match": "ignore_case"}

@@ -16,9 +16,9 @@ from dq_dagster.metrics.meanings.meaning import (
     DEFINITIONS,
     Anything,
     BuiltIn,
-    Meaning,
     OneOf,
     Shaped,
+    Validity,
 )
 from dq_dagster.rules.fields.regex import whole
 from dq_dagster.spark.expressions import literals
@@ -173,7 +173,7 @@ _TEXT = (T.StringType, T.NullType)
 
 
 @singledispatch
-def validity(meaning: Meaning, column: ColumnRef) -> str:
+def validity(meaning: Validity, column: ColumnRef) -> str:
     """True for valid values; anything for NULL. Raises Misfit where the column does not fit."""
     raise TypeError(f"No SQL for {type(meaning).__name__}.")
 
