@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
@@ -57,6 +57,10 @@ class Evidence:
         if isinstance(value, RuleFailure):
             raise value
         return value
+
+    def each(self, metrics: Iterable[Metric]) -> list[Any]:
+        """The measured values of several metrics, in their order."""
+        return [self[metric] for metric in metrics]
 
     def past(self, metric: Metric) -> Sequence[PastValue]:
         """What was observed of the metric before, the oldest first; raises why that is unknown."""

@@ -62,19 +62,25 @@ class Range(Bounds[Scalar]):
         self, value: Any, *, what: str, rows: int | None = None, zone: tzinfo = UTC
     ) -> Judgement:
         """The verdict on ``value``, the observed ``what``, such as "The maximum of 'amount'"."""
-        given, expected = self.given(), self.words()
+        given, observed = self.given(), in_zone(value, zone)
         if value is None:
             reason = f"{what} needs {'more' if rows else 'some'} values"
-            return Judgement.of_nothing(reason, bounds=given, expected=expected, rows=rows)
-        observed = in_zone(value, zone)
+            return Judgement.of_nothing(reason, bounds=given, expected=self.words(), rows=rows)
         if is_nan(value):
-            status, message = Status.ERROR, f"{what} is NaN (not a number), which fits no range."
+            status, expected = Status.ERROR, self.words()
+            verdict = "NaN (not a number), which fits no range"
         else:
-            status, broken, verdict = self._place(value, zone, what)
-            verdict = verdict or f"as expected ({expected})"
-            message = f"{what} is {self.value_words(observed, broken)}, {verdict}."
+            status, broken, place = self._place(value, zone, what)
+            expected = self.words()
+            beyond = place or f"as expected ({expected})"
+            verdict = f"{self.value_words(observed, broken)}, {beyond}"
         return Judgement(
-            status, message, observed=observed, bounds=given, expected=expected, rows=rows
+            status,
+            f"{what} is {verdict}.",
+            observed=observed,
+            bounds=given,
+            expected=expected,
+            rows=rows,
         )
 
     @property
@@ -132,6 +138,8 @@ class Range(Bounds[Scalar]):
         return " and ".join(words)
 
 
+# Whole numbers up to here are floats, too.
+_EXACT = 2**53
 _FIRST = datetime(1, 1, 1, tzinfo=UTC)
 _LAST = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
 
@@ -210,6 +218,8 @@ def _exact_number(bound: Scalar) -> int | Decimal | None:
 def _float_number(bound: Scalar) -> int | float | Decimal | None:
     if isinstance(bound, bool) or not isinstance(bound, int | float | Decimal):
         return None
+    if isinstance(bound, float) or (isinstance(bound, int) and abs(bound) <= _EXACT):
+        return float(bound)
     nearest = nearest_float(bound)
     # Beyond all floats; Python compares such a number with a float exactly.
     return bound if nearest is None else nearest

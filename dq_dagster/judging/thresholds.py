@@ -108,8 +108,8 @@ class RowVerdict:
         """
         if not self.considered:
             return Judgement.of_no_values(", ".join(of)) if of else Judgement.of_no_rows()
-        words = self.tolerance.words()
         counted, beside = self.bad, self.tolerance.bad_shares()
+        bounds, words = self.tolerance.given(), self.tolerance.words()
         if about_good:
             counted, beside = self.considered - self.bad, [1 - one for one in beside]
         noun = "row" if not of else "value" if len(of) == 1 else "combination"
@@ -119,7 +119,7 @@ class RowVerdict:
             self.status,
             f"{about}{subject}{owner} {says} ({words}{hedge}).",
             observed=self.bad if observed is None else observed,
-            bounds=self.tolerance.given(),
+            bounds=bounds,
             expected=words,
             rows=self.considered,
             failed_rows=self.bad,

@@ -54,7 +54,10 @@ class ColumnRule(RuleWithColumns):
         """The verdict on one column."""
 
     def metrics(self) -> tuple[Metric, ...]:
-        return tuple(metric for column in self.columns for metric in self.column_metrics(column))
+        found: list[Metric] = []
+        for column in self.columns:
+            found += self.column_metrics(column)
+        return tuple(found)
 
     def judge(self, evidence: Evidence) -> Judgement:
         verdicts = {name: self._verdict(name, evidence) for name in self.columns}
@@ -124,7 +127,7 @@ class ColumnValueRule(ColumnThresholdRule):
         return (self.count(self.bad_value(column)), self.values_in(column))
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        bad, values = (evidence[metric] for metric in self.column_metrics(column))
+        bad, values = evidence.each(self.column_metrics(column))
         says = self.fault(bad)
         return on_bad_rows(self.threshold, bad, values).judgement(says, of=[column])
 
@@ -145,9 +148,9 @@ class ColumnStatisticRule(ColumnRule, ValueJudge):
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         metric, among = self.column_metrics(column)
-        values = evidence[among]
+        value, count = evidence.each((metric, among))
         what = f"The {self.statistic} of '{column}'"
-        return self.judge_value(evidence[metric], metric, evidence, what=what, rows=values)
+        return self.judge_value(value, metric, evidence, what=what, rows=count)
 
     def demand(self) -> str:
         return f"The {self.statistic} of {listing(self.columns)} is {self.expectation()}."

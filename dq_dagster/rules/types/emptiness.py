@@ -54,7 +54,7 @@ class ColumnNotEmpty(_EmptinessRule):
     ``all``: every value must be there."""
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        empty, rows = (evidence[metric] for metric in self.column_metrics(column))
+        empty, rows = evidence.each(self.column_metrics(column))
         says = f"{have(empty)} no '{column}'"
         return on_bad_rows(self.threshold, empty, rows).judgement(says)
 
@@ -84,7 +84,7 @@ class ColumnEmpty(_EmptinessRule):
     no value may be there."""
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        empty, rows = (evidence[metric] for metric in self.column_metrics(column))
+        empty, rows = evidence.each(self.column_metrics(column))
         about_good = not isinstance(self.threshold, AtMost)
         says = (
             f"{have(empty)} no '{column}'" if about_good else f"{have(rows - empty)} a '{column}'"

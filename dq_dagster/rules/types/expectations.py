@@ -60,7 +60,7 @@ class RowExpectation(Rule):
         return ConditionCount(condition, where=self.where), RecordCount(where=self.where)
 
     def judge(self, evidence: Evidence) -> Judgement:
-        bad, rows = (evidence[metric] for metric in self.metrics())
+        bad, rows = evidence.each(self.metrics())
         says = f"{do(bad)} not meet '{shortened(self.expectation)}'"
         return on_bad_rows(self.threshold, bad, rows).judgement(says)
 

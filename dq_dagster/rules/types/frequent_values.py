@@ -55,7 +55,7 @@ class _FrequentValuesRule(ColumnRule):
         return self._metrics_of(column)
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        levels, rows = (evidence[metric] for metric in self._metrics_of(column))
+        levels, rows = evidence.each(self._metrics_of(column))
         if not rows:
             return Judgement.of_no_values(column)
         outside = sum(level.values - level.inside[self._members] for level in levels)

@@ -70,7 +70,7 @@ class ColumnValidMeaning(ColumnThresholdRule):
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         noun, _ = self._meaning_of(column)
-        bad, rows, *empties = (evidence[metric] for metric in self.column_metrics(column))
+        bad, rows, *empties = evidence.each(self.column_metrics(column))
         says = f"{have(bad)} no valid {noun} in '{column}'"
         for empty in filter(None, empties):
             says += f", {empty:,} of them because {'it is' if empty == 1 else 'they are'} empty"

@@ -60,7 +60,7 @@ class ColumnValuesInReference(RuleWithColumns):
         return (self._count(member=False), self._count(member=True))
 
     def judge(self, evidence: Evidence) -> Judgement:
-        missing, found = (evidence[metric] for metric in self.metrics())
+        missing, found = evidence.each(self.metrics())
         says = f"{are(missing)} not in {self._place}"
         verdict = on_bad_rows(self.threshold, missing, missing + found)
         return verdict.judgement(says, of=self.columns)

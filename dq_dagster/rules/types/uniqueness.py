@@ -46,9 +46,9 @@ class _UniquenessRule(RuleWithColumns):
     def _counts(self, evidence: Evidence, *columns: str) -> tuple[int, int]:
         """How many values are unique, of how many."""
         if not self.approximate:
-            unique, rows = (evidence[metric] for metric in self._metrics_of(*columns))
+            unique, rows = evidence.each(self._metrics_of(*columns))
             return unique, rows
-        [share_of_distinct] = (evidence[metric] for metric in self._metrics_of(*columns))
+        [share_of_distinct] = evidence.each(self._metrics_of(*columns))
         distinct, rows = share_of_distinct
         # Within the sketch's error all values may be different.
         return (rows if rows - distinct <= DISTINCT_ERROR * rows else distinct), rows
