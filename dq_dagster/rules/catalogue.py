@@ -7,8 +7,8 @@ from typing import Any
 
 from dq_dagster.errors import DeclarationError, Problem, did_you_mean
 from dq_dagster.rules import types
-from dq_dagster.rules.base.problems import label_of
 from dq_dagster.rules.base.rule import Rule, RuleFamily
+from dq_dagster.rules.fields.problems import label_of
 from dq_dagster.rules.plugins import plugins, type_name
 
 _FAMILIES = list(RuleFamily)

@@ -17,7 +17,6 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.typical import Lookback
 from dq_dagster.metrics.metric import Metric, named_key
-from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import (
     FilterSql,
     Name,
@@ -28,6 +27,7 @@ from dq_dagster.rules.fields.constraints import (
     Words,
 )
 from dq_dagster.rules.fields.meaning import Vocabulary
+from dq_dagster.rules.fields.problems import problems_of
 
 _LONGEST = 120
 

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from dq_dagster.errors import DeclarationError
-from dq_dagster.rules.base.problems import problems_of
+from dq_dagster.rules.fields.problems import problems_of
 
 
 class _Reporting(type(BaseModel)):  # type: ignore[misc]

@@ -28,9 +28,9 @@ from dq_dagster.metrics.meanings.meaning import (
     Shaped,
     Validity,
 )
-from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import SetValue, SetValues
 from dq_dagster.rules.fields.declared import Declared
+from dq_dagster.rules.fields.problems import problems_of
 from dq_dagster.rules.fields.regex import require_java_syntax
 
 

@@ -33,9 +33,9 @@ from dq_dagster.metrics.metric import (
 )
 from dq_dagster.metrics.sources import MetadataMetric, PythonMetric, QueryMetric
 from dq_dagster.metrics.sql_aggregate import SqlAggregate
-from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import AggregateSql
 from dq_dagster.rules.fields.declared import Declared
+from dq_dagster.rules.fields.problems import problems_of
 from dq_dagster.rules.fields.python_function import (
     PythonFunction,
     function_at,

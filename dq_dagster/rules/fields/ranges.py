@@ -144,15 +144,19 @@ def byte_count(written: Any) -> int:
     """A number of bytes; raises ValueError if it is none."""
     if isinstance(written, str):
         found = _bytes_from_text(written)
-    elif isinstance(written, int | float | Decimal) and not isinstance(written, bool):
-        found = Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
     else:
-        raise ValueError(f"a size such as '10 MB' is needed, not {written!r}")  # noqa: TRY004 (pydantic's way)
+        found = _number(written, "a size such as '10 MB'")
     if not found.is_finite() or not 0 <= found <= _LARGEST:
         raise ValueError("a number of bytes can neither be negative nor without end")
     if found != found.to_integral_value():
         raise ValueError(f"{written!r} is not a whole number of bytes")
     return int(found)
+
+
+def _number(written: Any, needed: str) -> Decimal:
+    if isinstance(written, bool) or not isinstance(written, int | float | Decimal):
+        raise ValueError(f"{needed} is needed, not {written!r}")  # noqa: TRY004 (pydantic's way)
+    return Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
 
 
 def _bytes_from_text(text: str) -> Decimal:
@@ -216,10 +220,8 @@ def seconds(written: Any) -> int | Decimal:
         found = Decimal(written // timedelta(microseconds=1)) / 1_000_000
     elif isinstance(written, str):
         found = _seconds_from_text(written)
-    elif isinstance(written, int | float | Decimal) and not isinstance(written, bool):
-        found = Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
     else:
-        raise ValueError(f"a time such as '2 hours' is needed, not {written!r}")  # noqa: TRY004 (pydantic's way)
+        found = _number(written, "a time such as '2 hours'")
     if not found.is_finite() or abs(found) > _LONGEST:
         raise ValueError("a length of time of more than 10,000 years is a mistake")
     return int(found) if found == found.to_integral_value() else found
