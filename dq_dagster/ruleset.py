@@ -12,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.metrics.schema import column_meanings
-from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.catalogue import parse_rule
 from dq_dagster.rules.fields.constraints import OnEmpty, RowSql
 from dq_dagster.rules.fields.declared import AnyReader
 from dq_dagster.rules.fields.meaning import Vocabulary
 from dq_dagster.rules.fields.metric_source import MetricSource, parse_metrics
+from dq_dagster.rules.fields.problems import problems_of
 from dq_dagster.rules.fields.schema_columns import Columns, fields_of
 
 

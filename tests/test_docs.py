@@ -17,7 +17,7 @@ import pytest
 
 import dq_dagster as dq
 from docs.catalogue.examples import evaluated
-from docs.catalogue.template import Misplaced, families
+from docs.catalogue.template import Misplaced, require_places
 from dq_dagster.integration.checks import declared_schema, results
 from dq_dagster.integration.checks import request as asked
 from dq_dagster.integration.event_log import codec as record_codec
@@ -134,16 +134,16 @@ def test_every_example_gives_a_verdict(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
-        ("## One\n<!-- rule: a -->", "put into the right family: '<!-- rule: b -->'"),
-        ("## One\n<!-- rule: a -->\n<!-- rule: b -->\n<!-- rule: c -->", "no rule types: c"),
-        ("## One\n<!-- rule: a -->\n## Two\n<!-- rule: b -->\n<!-- rule: a -->", "twice: a"),
+        ("## A\n<!-- rules -->\n## B", "put '<!-- rules -->' below a heading '## B'"),
+        ("## A\n<!-- rules -->\n## B\n<!-- rules -->\n## C\n<!-- rules -->", "no families: C"),
+        ("## A\n<!-- rules -->\n<!-- rules -->\n## B\n<!-- rules -->", "two places: A"),
     ],
 )
-def test_a_type_needs_one_place_on_the_page(text: str, told: str) -> None:
-    with pytest.raises(Misplaced, match=re.escape(told)):
-        families(text, ["a", "b"])
+def test_a_family_needs_one_place_on_the_page(text: str, message: str) -> None:
+    with pytest.raises(Misplaced, match=re.escape(message)):
+        require_places(text, ["A", "B"])
 
 
 def test_the_shared_fields_are_documented() -> None:

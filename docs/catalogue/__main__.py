@@ -9,7 +9,7 @@ from pathlib import Path
 
 from docs.catalogue.examples import NotJudged
 from docs.catalogue.pages import ROOT, pages
-from docs.catalogue.template import Misplaced, families
+from docs.catalogue.template import Misplaced, require_places
 from dq_dagster.spark.session.session import current_session
 
 COMMAND = "./dev docs"
@@ -38,7 +38,7 @@ def main() -> int:
 
 
 def _pages() -> dict[Path, str]:
-    families()  # Raises Misplaced, for which no Spark has to be started.
+    require_places()  # For which no Spark has to be started.
     # In a zone of its own, not that of whoever runs this.
     session = current_session({"spark.master": "local[1]", "spark.sql.session.timeZone": "UTC"})
     try:

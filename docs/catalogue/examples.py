@@ -16,7 +16,8 @@ import pandas as pd
 import dq_dagster as dq
 from dq_dagster.plan.plan import Plan
 from dq_dagster.rules.base.documentation import Documentation
-from dq_dagster.rules.catalogue import RULE_TYPES
+from dq_dagster.rules.base.rule import RuleFamily
+from dq_dagster.rules.catalogue import RULE_TYPES, by_family
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,7 +52,7 @@ PAST: Mapping[str, Sequence[float]] = {
     "unique_count:customer": [6, 7, 6, 5, 6, 7, 6, 6],
 }
 WITH_PAST = {"history": PAST}
-TYPICAL = tuple(kind for kind in RULE_TYPES if kind.endswith("_typical"))
+TYPICAL = by_family()[RuleFamily.CHANGE_DETECTION]
 # What an example needs besides the table: further arguments of dq.evaluate, by rule type.
 FURTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "column_values_in_reference": {

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from docs.catalogue.examples import COLUMNS, NOW, evaluated, rows
 from docs.catalogue.sections import section, table, wrapped
-from docs.catalogue.template import families, filled
+from docs.catalogue.template import filled
 from dq_dagster.metrics.meanings.meaning import DEFINITIONS
 from dq_dagster.rules.base.documentation import Documentation
-from dq_dagster.rules.catalogue import RULE_TYPES
+from dq_dagster.rules.catalogue import RULE_TYPES, by_family
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +44,7 @@ def rules_page(session: SparkSession) -> str:
 
 def readme() -> str:
     """The README with its list of rule types brought up to date."""
-    lines = [_family(name, kinds) for name, kinds in families().items()]
+    lines = [_family(name, kinds) for name, kinds in by_family().items()]
     text = README.read_text(encoding="utf-8")
     return _LIST.sub(lambda _: "".join(f"{line}\n" for line in lines), text)
 
@@ -57,9 +57,8 @@ def _family(name: str, kinds: list[str]) -> str:
 
 def _overview() -> str:
     rows = [
-        [f"[`{kind}`](#{kind})", Documentation.of(RULE_TYPES[kind]).meaning]
-        for kinds in families().values()
-        for kind in kinds
+        [f"[`{kind}`](#{kind})", Documentation.of(rule).meaning]
+        for kind, rule in RULE_TYPES.items()
     ]
     return table(["Type", "What must hold"], rows)
 

@@ -10,11 +10,12 @@ from dq_dagster.plan.plan import Plan
 from dq_dagster.rules.base.change_detection import ChangeDetection
 from dq_dagster.rules.base.documentation import Documentation, FieldNote, own_fields
 from dq_dagster.rules.catalogue import RULE_TYPES
+from dq_dagster.rules.fields.ranges import FourBounds
 
 # Fields that a part of the page explains for all rules.
 _EXPLAINED = {
     "threshold": "thresholds",
-    **dict.fromkeys(("min", "soft_min", "soft_max", "max"), "bounds"),
+    **dict.fromkeys(FourBounds.model_fields, "bounds"),
     **dict.fromkeys(ChangeDetection.model_fields, "change-detection"),
 }
 _COSTS = {

@@ -111,7 +111,7 @@ def draw(
     """The dots in their order, each before the bounds it had; None if none of them can be drawn.
 
     ``by_time`` places them by their moments rather than one after the other. A dot that has a
-    status is marked with its colour; the last one's value is told at the top.
+    status is marked with its colour; the last one's value is written at the top.
     """
     finite = [dot for dot in dots if isfinite(dot.value)]
     if not finite:

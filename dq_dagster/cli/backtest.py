@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from dq_dagster.charts.chart import WIDTH, Dot, below_each_other, draw
-from dq_dagster.cli.input import BadInput, told
+from dq_dagster.cli.input import BadInput, reported
 from dq_dagster.errors import NotOnRecord
 from dq_dagster.evaluation.backtest.backtest import backtest as tested
 from dq_dagster.evaluation.backtest.result import Backtest, BacktestPoint
@@ -204,7 +204,7 @@ def backtest(
     """
     if chart is not None and find_spec("matplotlib") is None:
         raise BadInput("--chart needs matplotlib: pip install 'dq_dagster[charts]'.")
-    with told():
+    with reported():
         rule = None if rules is None else _rule(rules, asset, check)
         stored = _stored(asset, check)
         result = _tested(stored, rule, metrics, parameters)
@@ -267,7 +267,7 @@ def _instance() -> dg.DagsterInstance:
     try:
         return dg.DagsterInstance.get()
     except dg.DagsterError as error:
-        raise BadInput(f"The Dagster instance can not be opened: {error}") from None
+        raise BadInput(f"The Dagster instance cannot be opened: {error}") from None
 
 
 def _keys(stored: StoredHistory) -> list[str]:
@@ -281,4 +281,4 @@ def _write(path: Path, result: Backtest) -> None:
     try:
         path.write_bytes(picture)
     except OSError as error:
-        raise BadInput(f"'{path}' can not be written: {error.strerror}.") from None
+        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None

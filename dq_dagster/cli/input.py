@@ -29,7 +29,7 @@ class BadInput(click.ClickException):
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def reported() -> Iterator[None]:
     """Lets the library's own errors, and Spark's, end the command with one message alone."""
     try:
         yield

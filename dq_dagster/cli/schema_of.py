@@ -1,4 +1,4 @@
-"""`dq-dagster rules`: which rule types there are, and what each of them means."""
+"""`dq-dagster rules` and `schema-of`: which rule types there are, and one made from data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import click
 
-from dq_dagster.cli.input import PAIRS, BadInput, started, told
+from dq_dagster.cli.input import PAIRS, BadInput, reported, started
 from dq_dagster.rules import catalogue
 from dq_dagster.rules.base.documentation import Documentation, own_fields
 from dq_dagster.rules.base.rule import Rule
@@ -19,11 +19,21 @@ def rule_types(*, kind: str | None) -> None:
     """List the rule types, or show the fields and an example of one TYPE."""
     known = catalogue.rule_types()
     if kind is None:
-        click.echo("\n".join(_lines({name: _meaning(rule) for name, rule in known.items()})))
+        click.echo("\n".join(_listed(known)))
     elif kind in known:
         click.echo("\n".join(_described(known[kind])))
     else:
         raise BadInput.unknown("rule type", kind, list(known))
+
+
+def _listed(known: Mapping[str, type[Rule]]) -> Iterator[str]:
+    """The types by what they are about, with a line each."""
+    lines = dict(
+        zip(known, _lines({kind: _meaning(rule) for kind, rule in known.items()}), strict=True)
+    )
+    for place, (family, kinds) in enumerate(catalogue.by_family(known).items()):
+        yield f"{chr(10) * bool(place)}{family}"
+        yield from (f"  {lines[kind]}" for kind in kinds)
 
 
 def _described(rule: type[Rule]) -> Iterator[str]:
@@ -31,7 +41,7 @@ def _described(rule: type[Rule]) -> Iterator[str]:
     built_in = rule in catalogue.RULE_TYPES.values()
     yield f"{'dq.' * built_in}{rule.__name__}: {about.meaning}"
     yield from (f"\n{paragraph}" for paragraph in about.details)
-    # Plugins need not tell as much as the built-in types.
+    # Plugins need not say as much as the built-in types.
     if about.observed:
         yield f"\nObserved: {about.observed}"
     yield ""
@@ -72,7 +82,7 @@ def schema_of(
     from dq_dagster.spark.frames import schemas
     from dq_dagster.spark.frames.reading import read_files, require_existing
 
-    with told():
+    with reported():
         require_existing(path)
         frame = read_files(started(conf, announced=False), path, kind=kind, options=options)
         columns = schemas.schema_of(frame)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dq_dagster.cli.input import PAIRS, BadInput, started, told
+from dq_dagster.cli.input import PAIRS, BadInput, reported, started
 from dq_dagster.evaluation.evaluate import evaluate
 from dq_dagster.evaluation.outcome import Outcome, plain
 from dq_dagster.evaluation.result import Evaluation
@@ -92,7 +92,7 @@ def _record(outcome: Outcome) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TrialData:
     """Where the rows come from."""
 
     path: str | None
@@ -181,8 +181,8 @@ def trial(
 
     The exit code is 0 if there is no Error, 1 if there is one, and 2 if nothing could be tried.
     """
-    source = Source(data, table, kind, options, where)
-    with told():
+    source = TrialData(data, table, kind, options, where)
+    with reported():
         rule_set = _rule_set(load_rules(rules), asset)
         chosen = rule_set.model_copy(update={"rules": _chosen(rule_set, names)})
         source.check()

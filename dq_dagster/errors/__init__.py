@@ -1,17 +1,17 @@
 """Every error this library raises on purpose.
 
 DqError
-├── DeclarationError     rules, rule sets or files that say something that can not work
-├── RuleFailure          one rule can not be answered; it becomes an Error outcome of that rule
+├── DeclarationError     rules, rule sets or files that say something that cannot work
+├── RuleFailure          one rule cannot be answered; it becomes an Error outcome of that rule
 │   ├── Unmeasurable     a metric has no trustworthy value
 │   ├── Misfit           a rule does not fit the table, the column or its type
 │   ├── TooManyParts     the data falls into more parts than can be reported on
 │   └── SparkFailure     Spark raised while measuring
-├── UnreadableData       what was handed over can not be turned into a Spark DataFrame
+├── UnreadableData       what was handed over cannot be turned into a Spark DataFrame
 │   ├── NothingStored    there is no data where it should be stored
-│   └── MissingPartitions  some partitions can not be read; the others can
-├── NotOnRecord          what is asked for was never recorded
-├── Unassignable         rows can not be assigned to the partitions of their asset
+│   └── MissingPartitions  some partitions cannot be read; the others can
+├── NotOnRecord          what is wanted was never recorded
+├── Unassignable         rows cannot be assigned to the partitions of their asset
 ├── JavaNotFound         Spark has no Java to run on
 └── SparkNotStarted      Spark has a Java, but does not start
 """

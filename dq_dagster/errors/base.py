@@ -1,4 +1,4 @@
-"""Declarations that can not work."""
+"""Declarations that cannot work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class DqError(Exception):
 
 def did_you_mean(word: str, known: Iterable[str], *, most: int = 1) -> str:
     """The end of a sentence that names the nearest known words, or nothing."""
-    # Lower case on both sides: most slips are in the case of letters.
+    # Lower case on both sides: most mistakes are in the case of letters.
     names: dict[str, list[str]] = {}
     for name in known:
         names.setdefault(name.lower(), []).append(name)
@@ -86,7 +86,7 @@ class Problem:
 
 
 class DeclarationError(DqError):
-    """Rules, rule sets or files say something that can not work. Holds every problem found."""
+    """Rules, rule sets or files say something that cannot work. Holds every problem found."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
@@ -119,5 +119,5 @@ class SparkNotStarted(DqError):
     def because(cls, error: Exception, log: str) -> SparkNotStarted:
         lines = [line for line in log.splitlines() if not line.startswith("\tat ")]
         last = "\n".join(f"  {line.strip()}" for line in lines[-5:])
-        said = f" Its last words were:\n{last}" if last else ""
+        said = f" The last it said was:\n{last}" if last else ""
         return cls(f"Spark does not start ({type(error).__name__}).{said}")

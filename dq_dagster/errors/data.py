@@ -10,7 +10,7 @@ _GIVE_A_READER = "Give the rule set a reader, such as dq.Table(...), dq.Files(..
 
 
 class UnreadableData(DqError):
-    """What was handed over can not be turned into a Spark DataFrame."""
+    """What was handed over cannot be turned into a Spark DataFrame."""
 
     @classmethod
     def no_table(cls, described: str) -> UnreadableData:
@@ -60,7 +60,7 @@ class UnreadableData(DqError):
 
     @classmethod
     def no_columns(cls) -> UnreadableData:
-        return cls("The DataFrame has no columns, and files can not hold its rows then.")
+        return cls("The DataFrame has no columns, and files cannot hold its rows then.")
 
     @classmethod
     def column_twice(cls, column: str) -> UnreadableData:
@@ -147,7 +147,7 @@ class NothingStored(UnreadableData):
 
 
 class MissingPartitions(UnreadableData):
-    """Some partitions can not be read, though there should be data of them; the others can.
+    """Some partitions cannot be read, though there should be data of them; the others can.
 
     ``by_partition`` says it of each of them; the error itself says it of the whole dataset, unless
     that ``spares_the_whole``.
@@ -188,9 +188,9 @@ class MissingPartitions(UnreadableData):
     @classmethod
     def not_in_memory(cls, asset: str, keys: Sequence[str]) -> MissingPartitions:
         return cls(
-            f"Partitions of asset '{asset}' can not be read.",
+            f"Partitions of asset '{asset}' cannot be read.",
             {
-                key: f"Partition '{key}' of asset '{asset}' can not be read: its IO manager keeps "
+                key: f"Partition '{key}' of asset '{asset}' cannot be read: its IO manager keeps "
                 "values in memory, and only those that the run itself built."
                 for key in keys
             },
@@ -226,7 +226,7 @@ def _some(keys: Sequence[str], most: int = 5) -> str:
 
 
 class NotOnRecord(DqError):
-    """Nothing was recorded of what is asked for."""
+    """Nothing was recorded of what is wanted."""
 
     @classmethod
     def number(cls, key: str, known: Sequence[str]) -> NotOnRecord:
@@ -255,7 +255,7 @@ class NotOnRecord(DqError):
 
 
 class Unassignable(DqError):
-    """Rows can not be assigned to the partitions of their asset."""
+    """Rows cannot be assigned to the partitions of their asset."""
 
     @classmethod
     def no_expression(cls, asset: str) -> Unassignable:
@@ -278,10 +278,10 @@ class Unassignable(DqError):
         cls, asset: str, rows: int, keys: Sequence[str], examples: Sequence[str]
     ) -> Unassignable:
         shown = ", ".join(f"'{key}'" for key in keys[:3]) + (", ..." if keys[3:] else "")
-        told = " and ".join(f"'{key}'" for key in examples) or "none at all"
+        named = " and ".join(f"'{key}'" for key in examples) or "none at all"
         return cls(
             f"{rows:,} rows of asset '{asset}' belong to none of the {len(keys):,} partitions of "
-            f"this run ({shown}), but to {told}. Nothing was written: return rows of the run's "
+            f"this run ({shown}), but to {named}. Nothing was written: return rows of the run's "
             "partitions only, or correct 'partition_expr'."
         )
 
@@ -298,7 +298,7 @@ class Unassignable(DqError):
     def can_not_split(cls, asset: str, kind: str, known: Iterable[str]) -> Unassignable:
         return cls(
             f"Asset '{asset}' returned one DataFrame for several partitions, and files of format "
-            f"'{kind}' can not be split ({', '.join(sorted(known))} can): return a dict by "
+            f"'{kind}' cannot be split ({', '.join(sorted(known))} can): return a dict by "
             "partition, or build one partition a run."
         )
 

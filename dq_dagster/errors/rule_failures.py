@@ -8,7 +8,7 @@ from dq_dagster.errors.base import DqError, did_you_mean
 
 
 class RuleFailure(DqError):
-    """One rule can not be answered; all others keep their answers."""
+    """One rule cannot be answered; all others keep their answers."""
 
 
 class Unmeasurable(RuleFailure):
@@ -29,7 +29,8 @@ class Unmeasurable(RuleFailure):
     @classmethod
     def files(cls, reason: str) -> Unmeasurable:
         return cls(
-            f"The size of the files could not be told: Spark raised {reason} on looking them up."
+            f"The size of the files could not be determined: Spark raised {reason} on looking them "
+            "up."
         )
 
     @classmethod
@@ -86,7 +87,7 @@ class Unmeasurable(RuleFailure):
     @classmethod
     def too_close(cls, what: str, column: str) -> Unmeasurable:
         return cls(
-            f"The {what} of '{column}' can not be told: its values are too large and too close "
+            f"The {what} of '{column}' cannot be computed: its values are too large and too close "
             "together for double precision."
         )
 
@@ -115,7 +116,7 @@ class Misfit(RuleFailure):
     @classmethod
     def substituted_name(cls, column: str) -> Misfit:
         return cls(
-            f"Column '{column}' can not be named in SQL: Spark replaces '${{...}}' with its "
+            f"Column '{column}' cannot be named in SQL: Spark replaces '${{...}}' with its "
             "settings. Rename it."
         )
 
@@ -178,7 +179,7 @@ class Misfit(RuleFailure):
         cls, column: str, actual: str, other: str, other_type: str, place: str
     ) -> Misfit:
         return cls(
-            f"Column '{column}' of type {actual} can not be compared with '{other}' of type "
+            f"Column '{column}' of type {actual} cannot be compared with '{other}' of type "
             f"{other_type} of {place}; bring both to one type."
         )
 
@@ -225,14 +226,14 @@ class Misfit(RuleFailure):
     @classmethod
     def wrong_value(cls, value: str, column: str, actual: str) -> Misfit:
         return cls(
-            f"The value {value} can not be compared with column '{column}' of type {actual}; "
+            f"The value {value} cannot be compared with column '{column}' of type {actual}; "
             "write it in the column's own type."
         )
 
     @classmethod
     def wrong_bound(cls, bound: str, kind: str, what: str) -> Misfit:
         return cls(
-            f"{what or 'The value'} is a {kind}, which can not be compared with the bound {bound}; "
+            f"{what or 'The value'} is a {kind}, which cannot be compared with the bound {bound}; "
             "write it in the column's own type."
         )
 
@@ -257,7 +258,7 @@ class Misfit(RuleFailure):
     @classmethod
     def no_groups(cls, kind: str) -> Misfit:
         return cls(
-            f"This rule of type {kind} can not be broken down by group: what it measures is "
+            f"This rule of type {kind} cannot be broken down by group: what it measures is "
             "known for all rows together only."
         )
 

@@ -1,8 +1,8 @@
-"""What a rule is given to judge: measured values, and nothing it could look further with."""
+"""What a rule is given to judge: measured values, and nothing it could measure more with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
@@ -39,7 +39,7 @@ def number_of(value: Any) -> int | float | None:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The values of the metrics a rule asked for, on one slice of the data.
+    """The values of the metrics a rule needs, on one slice of the data.
 
     ``pasts`` holds what was observed before by metric key, or why that could not be read;
     ``moment`` is when the slice counts for, if that is not ``now``.
@@ -57,6 +57,10 @@ class Evidence:
         if isinstance(value, RuleFailure):
             raise value
         return value
+
+    def each(self, metrics: Iterable[Metric]) -> list[Any]:
+        """The measured values of several metrics, in their order."""
+        return [self[metric] for metric in metrics]
 
     def past(self, metric: Metric) -> Sequence[PastValue]:
         """What was observed of the metric before, the oldest first; raises why that is unknown."""

@@ -57,21 +57,24 @@ class Judgement:
         return cls(Status.ERROR, str(failure), details=details)
 
     @classmethod
+    def of_nothing(cls, reason: str, **fields: Any) -> Self:
+        """The verdict where there is nothing to judge, and why."""
+        words = f"{reason[:1].lower()}{reason[1:]}"
+        return cls(Status.EMPTY, f"Nothing to judge: {words}.", **fields)
+
+    @classmethod
     def of_no_rows(cls) -> Self:
-        return cls(Status.EMPTY, "Nothing to judge: there are no rows.", rows=0, failed_rows=0)
+        return cls.of_nothing("there are no rows", rows=0, failed_rows=0)
 
     @classmethod
     def of_no_partition(cls, asset: str, partition: str) -> Self:
-        message = (
-            f"Nothing to judge: partition '{partition}' of asset '{asset}' has never been "
-            "materialized."
+        return cls.of_nothing(
+            f"partition '{partition}' of asset '{asset}' has never been materialized"
         )
-        return cls(Status.EMPTY, message)
 
     @classmethod
     def of_no_values(cls, column: str) -> Self:
-        message = f"Nothing to judge: '{column}' has no value."
-        return cls(Status.EMPTY, message, rows=0, failed_rows=0)
+        return cls.of_nothing(f"'{column}' has no value", rows=0, failed_rows=0)
 
     @classmethod
     def of_columns(cls, by_column: Mapping[str, Judgement]) -> Judgement:

@@ -112,8 +112,8 @@ class Comparison:
         length = self.lengths.get(path) if wanted.max_length is not None else None
         return Line(
             path,
-            _told(wanted, wanted.meaning, limit=wanted.max_length),
-            _told(there, meaning if wanted.meaning else None, length=length, brief=brief),
+            _described(wanted, wanted.meaning, limit=wanted.max_length),
+            _described(there, meaning if wanted.meaning else None, length=length, brief=brief),
             faults,
         )
 
@@ -169,8 +169,8 @@ def _longest_ascent(numbers: Sequence[int]) -> set[int]:
 def _missing(path: Path, wanted: Field, actual: Sequence[Field]) -> Line:
     alike = [there.name for there in actual if there.name.lower() == wanted.name.lower()]
     hint = f" (there is '{alike[0]}': upper and lower case differ)" if alike else ""
-    told = _told(wanted, wanted.meaning, limit=wanted.max_length)
-    return Line(path, told, faults={MISSING: f"is missing{hint}"})
+    expected = _described(wanted, wanted.meaning, limit=wanted.max_length)
+    return Line(path, expected, faults={MISSING: f"is missing{hint}"})
 
 
 def _beyond(above: Path, actual: Sequence[Field], matched: set[int]) -> list[Line]:
@@ -178,7 +178,7 @@ def _beyond(above: Path, actual: Sequence[Field], matched: set[int]) -> list[Lin
     return [
         Line(
             (*above, there.name),
-            actual=_told(there, None),
+            actual=_described(there, None),
             faults={UNEXPECTED: "is there twice" if there.name in names else "is unexpected"},
         )
         for place, there in enumerate(actual)
@@ -192,7 +192,7 @@ def _same_type(wanted: Field, there: Field) -> bool:
     return wanted.shape.kind == there.shape.kind
 
 
-def _told(
+def _described(
     field: Field,
     meaning: str | None,
     *,

@@ -13,10 +13,9 @@ from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from dq_dagster.errors import Misfit
-from dq_dagster.judging.comparison import is_nan, kind_of
 from dq_dagster.judging.evidence import PastValue, number_of
 from dq_dagster.judging.judgement import Judgement, Status
-from dq_dagster.judging.ranges import duration
+from dq_dagster.judging.ranges import Bounds, duration, is_nan, kind_of
 from dq_dagster.judging.wording import plural, show, show_apart
 
 # From here on doubles are coarser than whole numbers.
@@ -59,20 +58,16 @@ def _at(ordered: Sequence[int | float], share: Fraction) -> Fraction:
 Number: TypeAlias = int | float
 
 
-@dataclass(frozen=True, slots=True)
-class TypicalBounds:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypicalBounds(Bounds[Number]):
     """The middle half of some points, and how far from it is too far.
 
-    ``iqr`` is the one that was used: that of the points, or the least that was asked for.
+    ``iqr`` is the one that was used: that of the points, or the least that a rule sets.
     """
 
     q1: Number
     q3: Number
     iqr: Number
-    min: Number
-    max: Number
-    soft_min: Number | None
-    soft_max: Number | None
     points: tuple[PastValue, ...]
 
     @classmethod
@@ -107,22 +102,9 @@ class TypicalBounds:
             points=tuple(points),
         )
 
-    def given(self) -> dict[str, Number]:
-        """The bounds by name."""
-        bounds = {
-            "min": self.min,
-            "soft_min": self.soft_min,
-            "soft_max": self.soft_max,
-            "max": self.max,
-        }
-        return {name: bound for name, bound in bounds.items() if bound is not None}
-
     def place(self, value: Number) -> tuple[Status, str]:
         """Where a value lies, such as "120, below the typical minimum of 940.5 (...)"."""
-        for status, softness, low, high in (
-            (Status.ERROR, "", self.min, self.max),
-            (Status.WARNING, "soft ", self.soft_min, self.soft_max),
-        ):
+        for status, softness, low, high in self.pairs():
             if low is not None and value < low:
                 return status, self._beyond(value, low, f"below the typical {softness}minimum")
             if high is not None and value > high:
@@ -191,8 +173,7 @@ class Typical:
         the key of what was judged, for the details.
         """
         if value is None:
-            message = f"Nothing to judge: {what[:1].lower()}{what[1:]} has no value."
-            return Judgement(Status.EMPTY, message, expected=self.words(), rows=rows)
+            return Judgement.of_nothing(f"{what} has no value", expected=self.words(), rows=rows)
         number = as_recorded(value, what)
         found = self.bounds(past, at)
         if isinstance(found, Unknown):

@@ -7,18 +7,23 @@ from typing import Any
 
 from dq_dagster.errors import DeclarationError, Problem, did_you_mean
 from dq_dagster.rules import types
-from dq_dagster.rules.base.problems import label_of
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.base.rule import Rule, RuleFamily
+from dq_dagster.rules.fields.problems import label_of
 from dq_dagster.rules.plugins import plugins, type_name
 
+_FAMILIES = list(RuleFamily)
 BUILT_IN: tuple[type[Rule], ...] = tuple(
-    named for named in vars(types).values() if isinstance(named, type) and issubclass(named, Rule)
+    sorted(
+        (one for one in vars(types).values() if isinstance(one, type) and issubclass(one, Rule)),
+        # As they are registered, within their families.
+        key=lambda rule: _FAMILIES.index(rule.family),
+    )
 )
 RULE_TYPES: Mapping[str, type[Rule]] = {type_name(rule): rule for rule in BUILT_IN}
 
 
 def rule_types() -> Mapping[str, type[Rule]]:
-    """The built-in types and those of plugins, but for plugins that can not be used."""
+    """The built-in types and those of plugins, but for plugins that cannot be used."""
     found = plugins(frozenset(RULE_TYPES))
     return {
         kind: rule
@@ -27,8 +32,16 @@ def rule_types() -> Mapping[str, type[Rule]]:
     }
 
 
+def by_family(known: Mapping[str, type[Rule]] = RULE_TYPES) -> dict[str, list[str]]:
+    """The names of types by what they are about, in the order of pages and lists."""
+    found: dict[str, list[str]] = {family.value: [] for family in RuleFamily}
+    for kind, rule in known.items():
+        found[rule.family.value].append(kind)
+    return {family: kinds for family, kinds in found.items() if kinds}
+
+
 def plugin_problems() -> tuple[str, ...]:
-    """What is wrong with plugins that are installed here; each is told once."""
+    """What is wrong with plugins that are installed here; each is said once."""
     return tuple(dict.fromkeys(plugins(frozenset(RULE_TYPES)).problems.values()))
 
 

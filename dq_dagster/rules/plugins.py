@@ -44,7 +44,7 @@ def plugins(built_in: frozenset[str]) -> Plugins:
         except Exception as error:  # noqa: BLE001 (a plugin may raise anything while it is loaded)
             reason = presentable(f"{type(error).__name__}: {error}")
             problems[entry.name] = (
-                f"The plugin '{entry.value}' of package '{_package(entry)}' can not be used "
+                f"The plugin '{entry.value}' of package '{_package(entry)}' cannot be used "
                 f"({reason.removesuffix('.')})."
             )
     for kind, rules in offers.items():

@@ -17,7 +17,7 @@ from dq_dagster.rules.catalogue import rule_types
 class RecordedNumberTypical(ChangeDetection, Rule):
     """Change detection on a metric of which no more is known than the key of its numbers.
 
-    It can not be declared: it stands in for a rule where history is tried out.
+    It cannot be declared: it stands in for a rule where history is tried out.
     """
 
     type: Literal["recorded_number_typical"] = "recorded_number_typical"
@@ -32,10 +32,10 @@ class RecordedNumberTypical(ChangeDetection, Rule):
 
     def judge(self, evidence: Evidence) -> Judgement:
         [metric] = self.metrics()
-        return self.judge_by_past(evidence[metric], metric, evidence, what=f"'{self.key}'")
+        return self.judge_value(evidence[metric], metric, evidence, what=f"'{self.key}'")
 
     def demand(self) -> str:
-        return f"'{self.key}' is {self.typical.words()}."
+        return f"'{self.key}' is {self.expectation()}."
 
 
 def as_typical(rule: Rule, parameters: Mapping[str, Any]) -> Rule | None:

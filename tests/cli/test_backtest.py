@@ -194,7 +194,7 @@ def test_a_chart_is_written(tried: Any, tmp_path: Path) -> None:
         assert (image.format, image.size) == ("PNG", (840, 280))
     nowhere = tried("rows", "--asset", "orders", "--chart", str(tmp_path / "no" / "chart.png"))
     assert nowhere.exit_code == 2
-    assert "chart.png' can not be written: No such file or directory." in nowhere.stderr
+    assert "chart.png' cannot be written: No such file or directory." in nowhere.stderr
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_without_an_instance_nothing_can_be_asked(
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "nowhere"))
     done = backtest("rows", "--asset", "orders")
     assert done.exit_code == 2
-    assert done.stderr.startswith("Error: The Dagster instance can not be opened: ")
+    assert done.stderr.startswith("Error: The Dagster instance cannot be opened: ")
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     done = backtest("rows", "--asset", "orders")
     assert done.stderr == "Error: No check of asset 'orders' is on record.\n"

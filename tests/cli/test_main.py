@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import dq_dagster as dq
 from dq_dagster.cli.main import main
-from dq_dagster.rules.catalogue import RULE_TYPES
+from dq_dagster.rules.catalogue import RULE_TYPES, by_family
 
 
 def test_the_schema_is_printed_for_editors() -> None:
@@ -29,10 +29,16 @@ def test_help_lists_the_commands() -> None:
 def test_rule_types_are_listed_with_a_line_each() -> None:
     done = CliRunner().invoke(main, ["rules"])
     lines = done.output.splitlines()
-    assert [line.split()[0] for line in lines] == list(RULE_TYPES)
-    assert lines[0] == (
-        "column_min_in_range            The smallest value of each column is within the bounds."
-    )
+    typed = [line for line in lines if line.startswith("  ")]
+    assert [line.split()[0] for line in typed] == list(RULE_TYPES)
+    assert lines[:2] == [
+        "Emptiness",
+        (
+            "  column_not_empty               At most `threshold` of the values of each column are "
+            "empty."
+        ),
+    ]
+    assert [line for line in lines if line and line not in typed] == list(by_family())
 
 
 def test_a_rule_type_is_shown_with_fields_and_example() -> None:

@@ -146,7 +146,7 @@ def test_too_many_partitions_are_an_error_of_each_rule(customers: DataFrame) -> 
             dq.MetricInRange(
                 metric=dq.MetricSource(query="SELECT 1 FROM {table}"), min=0, dimensions="region"
             ),
-            "can not be broken down by group",
+            "cannot be broken down by group",
         ),
     ],
 )

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from dq_dagster.errors import Misfit
-from dq_dagster.judging.comparison import aligned, kind_of
+from dq_dagster.judging.ranges import aligned, kind_of
 
 NEW_YORK, BERLIN = ZoneInfo("America/New_York"), ZoneInfo("Europe/Berlin")
 EAST = timezone(timedelta(hours=9))
@@ -75,7 +75,7 @@ def test_bounds_that_fit(bound: Any, observed: Any, fitted: Any) -> None:
     ],
 )
 def test_bounds_that_do_not_fit(bound: Any, observed: Any) -> None:
-    with pytest.raises(Misfit, match="can not be compared"):
+    with pytest.raises(Misfit, match="cannot be compared"):
         aligned(bound, observed)
 
 

@@ -124,7 +124,7 @@ def test_a_clash_names_the_packages_and_harms_no_other_type(
 def test_a_broken_plugin_is_told_where_it_matters(site: Path, code: str, reason: str) -> None:
     install(site, "broken", code, on_weekdays="OnWeekdays")
     install(site, "whole", WEEKDAYS.format(kind="whole"), whole="OnWeekdays")
-    told = f"The plugin 'broken:OnWeekdays' of package 'broken' can not be used ({reason})."
+    told = f"The plugin 'broken:OnWeekdays' of package 'broken' cannot be used ({reason})."
     assert declare(site, RULE) == f"rule 'n', asset 'orders': {told}"
     assert declare(site, {**RULE, "type": "on_sundays"}).endswith(told)
     assert declare(site, {**RULE, "type": "whole"}, "rules.rules[0].type") == "whole"

@@ -1,4 +1,4 @@
-"""Change detection tried out on the past: which points would have been told, and why."""
+"""Change detection tried out on the past: which points would have been found, and why."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def replay(
 ) -> Iterator[Replayed]:
     """The points that no later one supersedes, in their order, judged by the rule.
 
-    What was an Error is told by this rule, not by the one that recorded it.
+    What was an Error is decided by this rule, not by the one that recorded it.
     """
     keys = {metric.key for metric in rule.metrics()}
     measured = [record for record in records if record.measured(keys)]

@@ -11,9 +11,9 @@ from typing import Any, Protocol, TypeAlias
 
 from dq_dagster.errors import DeclarationError
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.judging.comparison import parse_moment
 from dq_dagster.judging.evidence import PastValue, number_of
 from dq_dagster.judging.judgement import Status, worst
+from dq_dagster.judging.ranges import parse_moment
 from dq_dagster.metrics.measured import NO_KEY, Slice
 from dq_dagster.rules.base.rule import Rule
 

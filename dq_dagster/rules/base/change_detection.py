@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import ConfigDict, model_validator
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.typical import Baseline, Lookback, PeriodUnit, Typical
 from dq_dagster.metrics.metric import Metric
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.constraints import Factor, Period
+from dq_dagster.rules.fields.ranges import ValueJudge
 
 
-class ChangeDetection(BaseModel):
+class ChangeDetection(ValueJudge):
     """A number is judged by those that were observed before."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
+
+    family: ClassVar[RuleFamily] = RuleFamily.CHANGE_DETECTION
 
     period_unit: PeriodUnit = "runs"
     """What the two periods are counted in: ``runs``, that is earlier values, or ``days``."""
@@ -47,6 +51,9 @@ class ChangeDetection(BaseModel):
             )
         return self
 
+    def expectation(self) -> str:
+        return self.typical.words()
+
     @property
     def typical(self) -> Typical:
         return Typical(
@@ -63,9 +70,8 @@ class ChangeDetection(BaseModel):
     def lookback(self) -> Lookback:
         return Lookback(self.typical, self.baseline)
 
-    def judge_by_past(
+    def judge_value(
         self, value: Any, metric: Metric, evidence: Evidence, *, what: str, rows: int | None = None
     ) -> Judgement:
-        """The verdict on a metric's value by what was observed of it before."""
         past = evidence.past(metric)
         return self.typical.judge(value, past, evidence.at, what=what, rows=rows, metric=metric.key)

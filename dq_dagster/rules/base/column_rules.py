@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from dq_dagster.errors import RuleFailure
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status, worst
+from dq_dagster.judging.wording import listing
 from dq_dagster.metrics.conditions import Condition, Fault, HasValue
 from dq_dagster.metrics.frequency import MEDIAN_ERROR, MedianEstimate
 from dq_dagster.metrics.metric import (
@@ -19,15 +20,10 @@ from dq_dagster.metrics.metric import (
     Metric,
     RecordCount,
 )
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.base.rule import Rule, RuleFamily
 from dq_dagster.rules.fields.constraints import ColumnNames, QualityDimension
-from dq_dagster.rules.fields.threshold import (
-    ALL,
-    EitherThreshold,
-    RowVerdict,
-    leniency,
-    on_bad_rows,
-)
+from dq_dagster.rules.fields.ranges import ValueJudge
+from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on_bad_rows
 
 
 class RuleWithColumns(Rule):
@@ -65,10 +61,14 @@ class ColumnRule(RuleWithColumns):
         return tuple(fault for column in self.columns for fault in self.column_faults(column))
 
     def metrics(self) -> tuple[Metric, ...]:
-        return tuple(metric for column in self.columns for metric in self.column_metrics(column))
+        found: list[Metric] = []
+        for column in self.columns:
+            found += self.column_metrics(column)
+        return tuple(found)
 
     def judge(self, evidence: Evidence) -> Judgement:
-        return Judgement.of_columns({name: self._verdict(name, evidence) for name in self.columns})
+        verdicts = {name: self._verdict(name, evidence) for name in self.columns}
+        return verdicts[self.columns[0]] if len(verdicts) == 1 else Judgement.of_columns(verdicts)
 
     def metrics_of(self, label: str) -> tuple[Metric, ...]:
         return self.column_metrics(label)
@@ -87,7 +87,7 @@ class ColumnRule(RuleWithColumns):
         return {key: worst(some) for key, some in found.items()}
 
     def _verdict(self, column: str, evidence: Evidence) -> Judgement:
-        # A column that can not be judged must not hide the verdict on the others.
+        # A column that cannot be judged must not hide the verdict on the others.
         try:
             return self.judge_column(column, evidence)
         except RuleFailure as failure:
@@ -121,10 +121,6 @@ class ColumnThresholdRule(ColumnRule):
     def column_faults(self, column: str) -> tuple[Fault, ...]:
         return (Fault(self.bad_value(column), self.where),)
 
-    def verdict_on(self, bad: int, values: int) -> RowVerdict:
-        """What so many bad values mean."""
-        return on_bad_rows(self.threshold, bad, values)
-
     def leniency(self) -> str:
         """How the threshold reads at the end of a demand."""
         return leniency(self.threshold)
@@ -141,23 +137,12 @@ class ColumnValueRule(ColumnThresholdRule):
         return (*map(ConditionCount.of, self.column_faults(column)), self.values_in(column))
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        values = evidence[self.values_in(column)]
-        bad = evidence[self.count(self.bad_value(column))]
-        if not values:
-            return Judgement.of_no_values(column)
-        verdict = self.verdict_on(bad, values)
-        return Judgement(
-            verdict.status,
-            f"{verdict.counted('value')} of '{column}' {self.fault(bad)} ({verdict.words}).",
-            observed=bad,
-            bounds=verdict.bounds,
-            expected=verdict.words,
-            rows=values,
-            failed_rows=bad,
-        )
+        bad, values = evidence.each(self.column_metrics(column))
+        says = self.fault(bad)
+        return on_bad_rows(self.threshold, bad, values).judgement(says, of=[column])
 
 
-class ColumnStatisticRule(ColumnRule):
+class ColumnStatisticRule(ColumnRule, ValueJudge):
     """A statistic of each column's non-empty values is judged."""
 
     quality_dimension: QualityDimension = "accuracy"
@@ -165,18 +150,24 @@ class ColumnStatisticRule(ColumnRule):
 
     metric: ClassVar[type[ColumnMetric | ColumnMedian]]
     statistic: ClassVar[str]
+    family = RuleFamily.STATISTICS
     observes_first_metric = True
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self.measure(column), self.values_in(column))
 
+    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
+        metric, among = self.column_metrics(column)
+        value, count = evidence.each((metric, among))
+        what = f"The {self.statistic} of '{column}'"
+        return self.judge_value(value, metric, evidence, what=what, rows=count)
+
+    def demand(self) -> str:
+        return f"The {self.statistic} of {listing(self.columns)} is {self.expectation()}."
+
     def measure(self, column: str) -> Metric:
         """What has to be measured for the statistic."""
         return self.metric(column, self.blank_is_empty, where=self.where)
-
-    def what(self, column: str) -> str:
-        """What messages call the statistic."""
-        return f"The {self.statistic} of '{column}'"
 
 
 class MedianRule(ColumnStatisticRule):

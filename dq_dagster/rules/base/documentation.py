@@ -1,4 +1,4 @@
-"""What the docstring and the fields of a rule type tell its users.
+"""What the docstring and the fields of a rule type say to its users.
 
 A docstring has a meaning in one sentence, further sentences where they are needed, a paragraph
 that begins with "Observed:", and an example in YAML after "Example::".

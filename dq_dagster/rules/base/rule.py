@@ -7,6 +7,7 @@ import re
 import unicodedata
 from abc import abstractmethod
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -17,7 +18,6 @@ from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.typical import Lookback
 from dq_dagster.metrics.conditions import Fault
 from dq_dagster.metrics.metric import Metric, named_key
-from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import (
     FilterSql,
     Name,
@@ -28,6 +28,7 @@ from dq_dagster.rules.fields.constraints import (
     Words,
 )
 from dq_dagster.rules.fields.meaning import Vocabulary
+from dq_dagster.rules.fields.problems import problems_of
 
 _LONGEST = 120
 
@@ -63,6 +64,25 @@ def _fingerprint(*words: str) -> str:
     return hashlib.sha256("\0".join(words).encode()).hexdigest()[:6]
 
 
+class RuleFamily(StrEnum):
+    """What rule types are about; pages and lists have them in this order."""
+
+    EMPTINESS = "Emptiness"
+    VALUES = "Values"
+    FREQUENCIES = "Unique and frequent values"
+    MEANINGS = "Meanings"
+    REFERENCES = "Other tables"
+    STATISTICS = "Statistics"
+    TABLES = "Tables"
+    SCHEMAS = "Schemas"
+    TIME = "Time"
+    SQL = "Conditions in SQL"
+    METRICS = "Metrics"
+    CHANGE_DETECTION = "Change detection"
+    PYTHON = "Functions of Python"
+    OTHERS = "Other rules"
+
+
 class Rule(BaseModel):
     """What must hold for a dataset. A rule names metrics and judges values; it sees no data."""
 
@@ -79,7 +99,7 @@ class Rule(BaseModel):
     """A disabled rule is ignored by computation and by statuses."""
     run: RunMode = "with_build"
     """When the rule runs: in the run that builds the asset, in one of its own after it, or only
-    when asked."""
+    on demand."""
     blocking: bool = True
     """Whether an Error fails the build and stops what is downstream."""
     scope: Scope = "partitions"
@@ -99,6 +119,8 @@ class Rule(BaseModel):
     owners: Words = ()
     """Whom to ask."""
 
+    # Where the type stands on pages and in lists.
+    family: ClassVar[RuleFamily] = RuleFamily.OTHERS
     # The fields that go into a derived name, after the type.
     named_after: ClassVar[tuple[str, ...]] = ()
     # Whether the rule looks at rows, so that a filter and a breakdown by group mean something.

@@ -46,7 +46,7 @@ def refuse_vast(value: Any) -> None:
     else:
         return
     if vast:
-        raise ValueError("a number of that many digits is a slip")
+        raise ValueError("a number of that many digits is a mistake")
 
 
 def _finite(value: Any) -> Any:

@@ -17,13 +17,13 @@ from pydantic import (
 )
 
 from dq_dagster.errors import DeclarationError
-from dq_dagster.rules.base.problems import problems_of
+from dq_dagster.rules.fields.problems import problems_of
 
 
-class _Telling(type(BaseModel)):  # type: ignore[misc]
-    """Tells mistakes in our words where a part is made on its own.
+class _Reporting(type(BaseModel)):  # type: ignore[misc]
+    """Reports mistakes in our words where a part is made on its own.
 
-    Within a rule pydantic makes its parts without a call, and the rule tells of all mistakes.
+    Within a rule pydantic makes its parts without a call, and the rule reports all mistakes.
     """
 
     def __call__(cls, *args: Any, **data: Any) -> Any:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         """A part of a declaration."""
 else:
 
-    class Declared(BaseModel, metaclass=_Telling):
+    class Declared(BaseModel, metaclass=_Reporting):
         """A part of a declaration."""
 
 

@@ -1,4 +1,4 @@
-"""The grammar of Java's regular expressions, to tell mistakes when rules load, without a JVM.
+"""The grammar of Java's regular expressions, to find mistakes when rules load, without a JVM.
 
 Follows java.util.regex.Pattern step by step, so that nothing is refused that Java takes. Where an
 answer needs tables that only Java has (Unicode blocks, scripts and character names), or where its
@@ -8,14 +8,20 @@ versions differ, the pattern passes.
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
 
-_END = "\0"
-_DIGITS = frozenset(string.digits)
+from dq_dagster.rules.fields.java_pattern_text import (
+    DIGITS,
+    END,
+    POSIX,
+    PROPERTIES,
+    PROPERTY_KEYS,
+    Mistake,
+    PatternText,
+)
+
 _OCTAL = frozenset(string.octdigits)
 _HEX = frozenset(string.hexdigits)
 _LETTERS = frozenset(string.ascii_letters)
-_SPACES = frozenset(" \t\n\x0b\f\r")
 _FLAGS = frozenset("imsducxU")
 # Escapes that stand for one character, for a set of characters, and for a place between them.
 _CHARACTERS = frozenset("aefnrt")
@@ -23,30 +29,6 @@ _SETS = frozenset("DHSVWdhsvw")
 _PLACES = frozenset("ABGRXZbz")
 _UNKNOWN_ESCAPES = frozenset("CEFIJKLMOPQTUYgijlmopqy")
 _LARGEST_COUNT = 2**31 - 1
-_CATEGORIES = (
-    "Cn Lu Ll Lt Lm Lo Mn Me Mc Nd Nl No Zs Zl Zp Cc Cf Co Cs Pd Ps Pe Pc Po Sm Sc Sk So Pi Pf "
-    "L M N Z C P S LC LD L1 all ASCII Alnum Alpha Blank Cntrl Digit Graph Lower Print Punct Space "
-    "Upper XDigit"
-)
-_OF_JAVA = (
-    "LowerCase UpperCase Alphabetic Ideographic TitleCase Digit Defined Letter LetterOrDigit "
-    "JavaIdentifierStart JavaIdentifierPart UnicodeIdentifierStart UnicodeIdentifierPart "
-    "IdentifierIgnorable SpaceChar Whitespace ISOControl Mirrored"
-)
-_PROPERTIES = frozenset([*_CATEGORIES.split(), *(f"java{name}" for name in _OF_JAVA.split())])
-_POSIX = frozenset(
-    "ALPHA LOWER UPPER SPACE PUNCT XDIGIT ALNUM CNTRL DIGIT BLANK GRAPH PRINT".split()
-)
-_KEYS = frozenset(["sc", "script", "blk", "block", "gc", "general_category"])
-
-
-class Mistake(ValueError):
-    """What Java would say of a pattern, and at which of its characters."""
-
-    def __init__(self, message: str, position: int) -> None:
-        super().__init__(message)
-        self.message = message
-        self.position = position
 
 
 def find_mistake(pattern: str) -> Mistake | None:
@@ -56,54 +38,16 @@ def find_mistake(pattern: str) -> Mistake | None:
     except Mistake as mistake:
         return mistake
     except RecursionError:
-        # So deep that only Java can tell.
+        # So deep that only Java can say.
         return None
     return None
 
 
-def _unquoted(pattern: str) -> tuple[list[str], list[int]]:
-    r"""The characters without \Q...\E, each with its place in the pattern."""
-    chars: list[str] = []
-    places: list[int] = []
-
-    def add(text: str, place: int) -> None:
-        chars.extend(text)
-        places.extend([place] * len(text))
-
-    at, quoted, first = 0, False, False
-    while at < len(pattern):
-        char = pattern[at]
-        if quoted:
-            if pattern.startswith("\\E", at):
-                quoted, at = False, at + 2
-                continue
-            # A digit must not become part of an escape before the quotation.
-            prefix = "\\x3" if char in _DIGITS and first else ""
-            escaped = char.isascii() and not char.isalnum()
-            add(f"\\{char}" if escaped else f"{prefix}{char}", at)
-            at, first = at + 1, False
-        elif pattern.startswith("\\Q", at):
-            quoted, first, at = True, True, at + 2
-        else:
-            width = 2 if char == "\\" else 1
-            for offset, one in enumerate(pattern[at : at + width]):
-                add(one, at + offset)
-            at += width
-    return chars, places
-
-
-class _Parser:
+class _Parser(PatternText):
     """Reads a pattern as Java does; raises Mistake where Java would."""
 
     def __init__(self, pattern: str) -> None:
-        chars, places = _unquoted(pattern)
-        self.text: Sequence[str] = [*chars, _END, _END, _END]
-        self.places = [*places, len(pattern)]
-        self.length = len(chars)
-        self.at = 0
-        self.comments = False
-        self.unicode_classes = False
-        self.unix_lines = False
+        super().__init__(pattern)
         self.groups: set[str] = set()
 
     def parse(self) -> None:
@@ -112,43 +56,6 @@ class _Parser:
             raise self.mistake("unmatched ')'", self.at)
         if self.at > self.length:
             raise self.mistake("the pattern ends in a lone backslash", self.length - 1)
-
-    def mistake(self, message: str, at: int) -> Mistake:
-        return Mistake(message, self.places[min(max(at, 0), len(self.places) - 1)])
-
-    # --- characters -----------------------------------------------------------------------------
-
-    def char(self, at: int) -> str:
-        return self.text[at] if at < len(self.text) else _END
-
-    @property
-    def ended(self) -> bool:
-        return self.at >= self.length
-
-    def peek(self) -> str:
-        if self.comments:
-            self.skip_comments()
-        return self.char(self.at)
-
-    def next(self) -> str:
-        self.at += 1
-        return self.peek()
-
-    def read(self) -> str:
-        found = self.peek()
-        self.at += 1
-        return found
-
-    def skip_comments(self) -> None:
-        while (char := self.char(self.at)) in _SPACES or char == "#":
-            if char in _SPACES:
-                self.at += 1
-                continue
-            while self.at < self.length and not self.ends_line(self.char(self.at)):
-                self.at += 1
-
-    def ends_line(self, char: str) -> bool:
-        return char == "\n" if self.unix_lines else char in "\n\r\u2028\u2029\x85"
 
     # --- alternatives, sequences and what is repeated --------------------------------------------
 
@@ -164,7 +71,7 @@ class _Parser:
             if char == "(":
                 self.group()
                 continue
-            if char in "|)" or (char == _END and self.ended):
+            if char in "|)" or (char == END and self.ended):
                 return
             if char in "?*+":
                 raise self.mistake(f"nothing stands before '{char}' that it could repeat", self.at)
@@ -198,7 +105,7 @@ class _Parser:
 
     def counted(self) -> None:
         start = self.at
-        if self.char(self.at + 1) not in _DIGITS:
+        if self.char(self.at + 1) not in DIGITS:
             raise self.mistake(
                 "'{' begins a number of repetitions such as {0,3}; as a character it is \\{", start
             )
@@ -219,7 +126,7 @@ class _Parser:
     def number(self) -> tuple[int, str]:
         """Some digits, perhaps none, as a number, and the character behind them."""
         digits = ""
-        while (char := self.read()) in _DIGITS:
+        while (char := self.read()) in DIGITS:
             digits += char
         return int(digits[:20] or "0"), char
 
@@ -258,7 +165,7 @@ class _Parser:
         if char not in _LETTERS:
             raise self.mistake("the name of a group begins with a letter from a to z", start)
         name = ""
-        while char in _LETTERS or char in _DIGITS:
+        while char in _LETTERS or char in DIGITS:
             name += char
             char = self.read()
         if char != ">":
@@ -299,7 +206,7 @@ class _Parser:
             if char == "^" and self.char(self.at - 1) == "[":
                 char = self.next()
                 continue
-            if char == _END and self.ended:
+            if char == END and self.ended:
                 raise self.mistake("'[' is never closed", start)
             char = self.class_part(char, start, some=some)
             some = True
@@ -352,7 +259,7 @@ class _Parser:
             return
         self.next()
         last: str | None = self.peek()
-        if last == _END and self.ended:
+        if last == END and self.ended:
             raise self.mistake("'[' is never closed", start)
         if last == "\\":
             last = self.escape(in_class=True, in_range=True)
@@ -368,7 +275,7 @@ class _Parser:
         start = self.at
         kind = self.char(self.at + 1)
         self.at += 2
-        if kind == _END and self.at > self.length:
+        if kind == END and self.at > self.length:
             raise self.mistake("the pattern ends in a lone backslash", start)
         if kind == "v" and in_range:
             return "\x0b"
@@ -470,11 +377,11 @@ class _Parser:
     def check_property(self, name: str, start: int) -> None:
         key, equals, _ = name.partition("=")
         if equals:
-            known = key.lower() in _KEYS
+            known = key.lower() in PROPERTY_KEYS
         else:
-            posix = self.unicode_classes and name.upper() in _POSIX
+            posix = self.unicode_classes and name.upper() in POSIX
             # Names of blocks and scripts are Java's to know.
-            known = posix or name in _PROPERTIES or (name[:2] in {"In", "Is"} and len(name) > 2)
+            known = posix or name in PROPERTIES or (name[:2] in {"In", "Is"} and len(name) > 2)
         if not known:
             forms = "scripts are written \\p{IsGreek}, blocks \\p{InGreek}"
             raise self.mistake(f"'{name}' is no property of characters; {forms}", start)

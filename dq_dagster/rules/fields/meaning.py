@@ -28,9 +28,9 @@ from dq_dagster.metrics.meanings.meaning import (
     Shaped,
     Validity,
 )
-from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import SetValue, SetValues
 from dq_dagster.rules.fields.declared import Declared
+from dq_dagster.rules.fields.problems import problems_of
 from dq_dagster.rules.fields.regex import require_java_syntax
 
 
@@ -91,7 +91,7 @@ class Meaning(Declared):
 
 def _is_a_name(value: Any) -> Any:
     if not isinstance(value, str) or not value:
-        # A ValueError, which pydantic tells with the field's name.
+        # A ValueError, which pydantic reports with the field's name.
         raise ValueError("the name of a meaning, or one such as {values: [a, b]}, is needed")
     return value
 
@@ -107,7 +107,7 @@ NameOrMeaning: TypeAlias = Annotated[
 
 
 FROM_SCHEMA = "from_schema"
-# Stands for a meaning that could not be read: its problem is told, rules need not repeat it.
+# Stands for a meaning that could not be read: its problem is reported, rules need not repeat it.
 _UNREADABLE = Meaning(description="?")
 
 
@@ -139,7 +139,7 @@ class Vocabulary:
 
     def unknown(self, name: str) -> str:
         """What to say about a name that stands for no meaning."""
-        # A name of one's own that only differs in case from a built-in one is refused elsewhere.
+        # A name of one's own that only differs in case from a built-in one is refused itself.
         own = [one for one in self.declared if one.lower() not in DEFINITIONS]
         known = [*own, *DEFINITIONS]
         every = f" Known meanings: {', '.join(known)}."

@@ -32,9 +32,9 @@ from dq_dagster.metrics.metric import (
     RecordCount,
 )
 from dq_dagster.metrics.sources import MetadataMetric, PythonMetric, QueryMetric, SqlAggregate
-from dq_dagster.rules.base.problems import problems_of
 from dq_dagster.rules.fields.constraints import AggregateSql
 from dq_dagster.rules.fields.declared import Declared
+from dq_dagster.rules.fields.problems import problems_of
 from dq_dagster.rules.fields.python_function import (
     PythonFunction,
     function_at,

@@ -15,14 +15,14 @@ _PATH = r"^\w+(\.\w+)*:\w+(\.\w+)*$"
 
 
 def function_at(declared: Callable[..., Any] | str) -> Callable[..., Any]:
-    """The function; raises ValueError if it can not be imported or called."""
+    """The function; raises ValueError if it cannot be imported or called."""
     function = _imported(declared) if isinstance(declared, str) else declared
     if not callable(function):
         raise ValueError(f"'{declared}' is not a function but {type(function).__name__}")  # noqa: TRY004 (pydantic's way)
     try:
         hash(function)
     except TypeError:
-        raise ValueError("a function is needed, not an object that can not be hashed") from None
+        raise ValueError("a function is needed, not an object that cannot be hashed") from None
     return function
 
 
@@ -39,7 +39,7 @@ def refuse_misfit(function: Callable[..., Any], arguments: Mapping[str, Any]) ->
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        # Functions written in C need not tell; calling them will.
+        # Functions written in C need not say; calling them will.
         return
     try:
         signature.bind(None, None, **arguments)
@@ -56,7 +56,7 @@ def _imported(path: str) -> Any:
         found: Any = import_module(module)
     except Exception as error:  # noqa: BLE001 (a module may raise anything while it is imported)
         reason = presentable(f"{type(error).__name__}: {error}")
-        raise ValueError(f"module '{module}' can not be imported ({reason})") from None
+        raise ValueError(f"module '{module}' cannot be imported ({reason})") from None
     for name in names.split("."):
         if not hasattr(found, name):
             raise ValueError(f"there is no '{name}' in '{module}'")

@@ -1,73 +1,88 @@
-"""Lengths of time as people write them: ``2 hours``, ``1d 12h``, ``PT2H``, or seconds."""
+"""Bounds as people write them: of numbers, of values, of sizes and of lengths of time."""
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import Annotated, Any, Self, TypeAlias, cast, get_args
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from dq_dagster.errors import Misfit, did_you_mean
-from dq_dagster.judging.comparison import aligned, parse_moment
-from dq_dagster.judging.ranges import AgeRange, Exclusive, Range, SizeRange
+from dq_dagster.judging.evidence import Evidence
+from dq_dagster.judging.judgement import Judgement
+from dq_dagster.judging.ranges import AgeRange, Exclusive, Range, SizeRange, aligned, parse_moment
+from dq_dagster.metrics.constant import Scalar
+from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.fields.constraints import Bound, Number
 
 _ORDER = ("min", "soft_min", "soft_max", "max")
 
 
-class NumberRange(BaseModel):
+B = TypeVar("B")
+
+
+class ValueJudge(BaseModel):
+    """How a rule judges the value of a metric: by bounds, or by its past."""
+
+    @abstractmethod
+    def judge_value(
+        self, value: Any, metric: Metric, evidence: Evidence, *, what: str, rows: int | None = None
+    ) -> Judgement:
+        """The verdict on a metric's value; ``what`` messages call it."""
+
+    @abstractmethod
+    def expectation(self) -> str:
+        """What the value should be, as the end of a sentence such as "The average is ..."."""
+
+
+class FourBounds(ValueJudge, Generic[B]):
+    """Bounds of something: hard ones and, within them, soft ones; at least one of the four."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    min: B | None = None
+    """Below this is an Error."""
+    soft_min: B | None = None
+    """Below this is a Warning."""
+    soft_max: B | None = None
+    """Above this is a Warning."""
+    max: B | None = None
+    """Above this is an Error."""
+    exclusive: Exclusive | None = None
+    """Which of ``min`` and ``max`` is an Error itself: ``min``, ``max`` or ``both``."""
+
+    range_type: ClassVar[type[Range]] = Range
+
+    @model_validator(mode="after")
+    def _bounds_make_sense(self) -> Self:
+        check_bounds(self.min, self.soft_min, self.soft_max, self.max, exclusive=self.exclusive)
+        return self
+
+    def judge_value(
+        self, value: Any, metric: Metric, evidence: Evidence, *, what: str, rows: int | None = None
+    ) -> Judgement:
+        return self.expected.judge(value, what=what, rows=rows, zone=evidence.zone)
+
+    def expectation(self) -> str:
+        return self.expected.words()
+
+    @property
+    def expected(self) -> Range:
+        bounds = (self.min, self.soft_min, self.soft_max, self.max)
+        # Validation has made values to compare with of whatever was written.
+        return self.range_type(*cast("tuple[Scalar | None, ...]", bounds), exclusive=self.exclusive)
+
+
+class NumberRange(FourBounds[Number]):
     """Bounds of something that is always a number."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
-    min: Number | None = None
-    """Below this is an Error."""
-    soft_min: Number | None = None
-    """Below this is a Warning."""
-    soft_max: Number | None = None
-    """Above this is a Warning."""
-    max: Number | None = None
-    """Above this is an Error."""
-    exclusive: Exclusive | None = None
-    """Which of ``min`` and ``max`` is an Error itself: ``min``, ``max`` or ``both``."""
-
-    @model_validator(mode="after")
-    def _bounds_make_sense(self) -> Self:
-        check_bounds(self.min, self.soft_min, self.soft_max, self.max, exclusive=self.exclusive)
-        return self
-
-    @property
-    def expected(self) -> Range:
-        return Range(self.min, self.soft_min, self.soft_max, self.max, exclusive=self.exclusive)
-
-
-class ValueRange(BaseModel):
+class ValueRange(FourBounds[Bound]):
     """Bounds of column values: numbers, ISO dates and timestamps, or text on text columns."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    min: Bound | None = None
-    """Below this is an Error."""
-    soft_min: Bound | None = None
-    """Below this is a Warning."""
-    soft_max: Bound | None = None
-    """Above this is a Warning."""
-    max: Bound | None = None
-    """Above this is an Error."""
-    exclusive: Exclusive | None = None
-    """Which of ``min`` and ``max`` is an Error itself: ``min``, ``max`` or ``both``."""
-
-    @model_validator(mode="after")
-    def _bounds_make_sense(self) -> Self:
-        check_bounds(self.min, self.soft_min, self.soft_max, self.max, exclusive=self.exclusive)
-        return self
-
-    @property
-    def expected(self) -> Range:
-        return Range(self.min, self.soft_min, self.soft_max, self.max, exclusive=self.exclusive)
 
 
 def check_bounds(*bounds: Any, exclusive: Exclusive | None = None) -> None:
@@ -129,15 +144,19 @@ def byte_count(written: Any) -> int:
     """A number of bytes; raises ValueError if it is none."""
     if isinstance(written, str):
         found = _bytes_from_text(written)
-    elif isinstance(written, int | float | Decimal) and not isinstance(written, bool):
-        found = Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
     else:
-        raise ValueError(f"a size such as '10 MB' is needed, not {written!r}")  # noqa: TRY004 (pydantic's way)
+        found = _number(written, "a size such as '10 MB'")
     if not found.is_finite() or not 0 <= found <= _LARGEST:
         raise ValueError("a number of bytes can neither be negative nor without end")
     if found != found.to_integral_value():
         raise ValueError(f"{written!r} is not a whole number of bytes")
     return int(found)
+
+
+def _number(written: Any, needed: str) -> Decimal:
+    if isinstance(written, bool) or not isinstance(written, int | float | Decimal):
+        raise ValueError(f"{needed} is needed, not {written!r}")  # noqa: TRY004 (pydantic's way)
+    return Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
 
 
 def _bytes_from_text(text: str) -> Decimal:
@@ -164,32 +183,10 @@ def _factor(unit: str) -> int | None:
 ByteCount: TypeAlias = Annotated[int | float | Decimal | str, BeforeValidator(byte_count)]
 
 
-class ByteRange(BaseModel):
+class ByteRange(FourBounds[ByteCount]):
     """Bounds of a number of bytes."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    min: ByteCount | None = None
-    """Fewer bytes than this are an Error."""
-    soft_min: ByteCount | None = None
-    """Fewer bytes than this are a Warning."""
-    soft_max: ByteCount | None = None
-    """More bytes than this are a Warning."""
-    max: ByteCount | None = None
-    """More bytes than this are an Error."""
-    exclusive: Exclusive | None = None
-    """Which of ``min`` and ``max`` is an Error itself: ``min``, ``max`` or ``both``."""
-
-    @model_validator(mode="after")
-    def _bounds_make_sense(self) -> Self:
-        check_bounds(self.min, self.soft_min, self.soft_max, self.max, exclusive=self.exclusive)
-        return self
-
-    @property
-    def expected(self) -> SizeRange:
-        bounds = (self.min, self.soft_min, self.soft_max, self.max)
-        # Validation has made numbers of whatever was written.
-        return SizeRange(*cast("tuple[int | None, ...]", bounds), exclusive=self.exclusive)
+    range_type = SizeRange
 
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -223,12 +220,10 @@ def seconds(written: Any) -> int | Decimal:
         found = Decimal(written // timedelta(microseconds=1)) / 1_000_000
     elif isinstance(written, str):
         found = _seconds_from_text(written)
-    elif isinstance(written, int | float | Decimal) and not isinstance(written, bool):
-        found = Decimal(repr(written)) if isinstance(written, float) else Decimal(written)
     else:
-        raise ValueError(f"a time such as '2 hours' is needed, not {written!r}")  # noqa: TRY004 (pydantic's way)
+        found = _number(written, "a time such as '2 hours'")
     if not found.is_finite() or abs(found) > _LONGEST:
-        raise ValueError("a length of time of more than 10,000 years is a slip")
+        raise ValueError("a length of time of more than 10,000 years is a mistake")
     return int(found) if found == found.to_integral_value() else found
 
 
@@ -292,29 +287,7 @@ Duration: TypeAlias = Annotated[int | float | Decimal | str | timedelta, BeforeV
 Window: TypeAlias = Annotated[Duration, AfterValidator(_some)]
 
 
-class DurationRange(BaseModel):
+class DurationRange(FourBounds[Duration]):
     """Bounds of an age, as lengths of time."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-    min: Duration | None = None
-    """An age below this is an Error."""
-    soft_min: Duration | None = None
-    """An age below this is a Warning."""
-    soft_max: Duration | None = None
-    """An age above this is a Warning."""
-    max: Duration | None = None
-    """An age above this is an Error."""
-    exclusive: Exclusive | None = None
-    """Which of ``min`` and ``max`` is an Error itself: ``min``, ``max`` or ``both``."""
-
-    @model_validator(mode="after")
-    def _bounds_make_sense(self) -> Self:
-        check_bounds(self.min, self.soft_min, self.soft_max, self.max, exclusive=self.exclusive)
-        return self
-
-    @property
-    def expected(self) -> AgeRange:
-        bounds = (self.min, self.soft_min, self.soft_max, self.max)
-        # Validation has made seconds of whatever was written.
-        return AgeRange(*cast("tuple[int | Decimal | None, ...]", bounds), exclusive=self.exclusive)
+    range_type = AgeRange

@@ -32,7 +32,7 @@ class Reference(Declared):
     """Another dataset: ``{asset: ...}``, ``{table: ...}`` or ``{files: ...}``, one of them.
 
     An asset is read through its own IO manager; where one run builds both, the checks run after
-    it. So it can not be built from the checked asset: in that case name its table or files, which
+    it. So it cannot be built from the checked asset: in that case name its table or files, which
     are read as they are at that moment.
     """
 

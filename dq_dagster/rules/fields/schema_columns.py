@@ -107,7 +107,7 @@ class ForeignColumn(SchemaColumn):
 
 
 def _read_columns(value: Any) -> Any:
-    """Every column is read, and all that is wrong with them told together."""
+    """Every column is read, and all that is wrong with them is reported together."""
     if not isinstance(value, list | tuple) or not value:
         raise ValueError("a list of columns is needed, each with a name and a type")
     columns: list[SchemaColumn] = []

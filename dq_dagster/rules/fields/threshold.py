@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import (
@@ -17,9 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from dq_dagster.judging.judgement import Status
-from dq_dagster.judging.thresholds import Amount, Limit, Requirement
-from dq_dagster.judging.wording import share
+from dq_dagster.judging.thresholds import RowVerdict, Tolerance
 from dq_dagster.rules.fields.constraints import Number
 from dq_dagster.rules.fields.declared import Declared
 
@@ -34,7 +30,7 @@ class _Threshold(Declared):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     type: Literal["count", "proportion"] = Field(
-        # Told from the bounds before; the default is for type checkers.
+        # Found by the bounds before; the default is for type checkers.
         default="count",
         json_schema_extra=lambda schema: cast("None", schema.pop("default", None)),
     )
@@ -77,8 +73,8 @@ class AtMost(_Threshold):
         return self
 
     @property
-    def limit(self) -> Limit:
-        return Limit(self.type, self.soft_max, self.max)
+    def tolerance(self) -> Tolerance:
+        return Tolerance(self.type, self.soft_max, self.max)
 
 
 class AtLeast(_Threshold):
@@ -95,8 +91,8 @@ class AtLeast(_Threshold):
         return self
 
     @property
-    def requirement(self) -> Requirement:
-        return Requirement(self.type, self.soft_min, self.min)
+    def tolerance(self) -> Tolerance:
+        return Tolerance(self.type, self.soft_min, self.min, of_good=True)
 
 
 def _is_number(value: Any) -> bool:
@@ -177,63 +173,21 @@ EitherThreshold: TypeAlias = Annotated[
 AnyThreshold: TypeAlias = Literal["all"] | AtMost | AtLeast | float
 
 
-@dataclass(frozen=True, slots=True)
-class RowVerdict:
-    """The verdict on some bad rows among those considered."""
-
-    bad: int
-    considered: int
-    rule: Limit | Requirement
-
-    @property
-    def status(self) -> Status:
-        if isinstance(self.rule, Requirement):
-            return self.rule.judge(self.considered - self.bad, self.considered)
-        return self.rule.judge(self.bad, self.considered)
-
-    @property
-    def words(self) -> str:
-        """What was allowed or required."""
-        return self.rule.words()
-
-    @property
-    def bounds(self) -> dict[str, Amount]:
-        return self.rule.given()
-
-    def counted(self, noun: str) -> str:
-        """The bad rows, such as "3 of 1,204 rows (0.25 %)".
-
-        With digits enough to tell their share from the one that is allowed.
-        """
-        return share(self.bad, self.considered, noun, beside=self._shares())
-
-    def counted_good(self, noun: str) -> str:
-        beside = [1 - one for one in self._shares()]
-        return share(self.considered - self.bad, self.considered, noun, beside=beside)
-
-    def _shares(self) -> list[Fraction]:
-        if self.rule.unit == "count":
-            return []
-        shares = [Fraction(str(bound)) for bound in self.rule.given().values()]
-        return [1 - one for one in shares] if isinstance(self.rule, Requirement) else shares
-
-
 def on_bad_rows(
     threshold: AnyThreshold, bad: int, considered: int, *, required: bool = False
 ) -> RowVerdict:
     """The verdict on so many bad rows; ``required`` if ``all`` means that all rows are good."""
-    if isinstance(threshold, AtLeast):
-        return RowVerdict(bad, considered, threshold.requirement)
-    if isinstance(threshold, AtMost):
-        return RowVerdict(bad, considered, threshold.limit)
-    everything = Requirement("proportion", min=1) if required else Limit("count", max=0)
-    return RowVerdict(bad, considered, everything)
+    if isinstance(threshold, AtMost | AtLeast):
+        return threshold.tolerance.judge(bad, considered)
+    if required:
+        return Tolerance("proportion", hard=1, of_good=True).judge(bad, considered)
+    return Tolerance("count", hard=0).judge(bad, considered)
 
 
 def leniency(threshold: AnyThreshold) -> str:
     """How a threshold reads at the end of a demand."""
     if isinstance(threshold, AtLeast):
-        return f" ({threshold.requirement.words()})"
+        return f" ({threshold.tolerance.words()})"
     if isinstance(threshold, AtMost):
-        return f" (exceptions: {threshold.limit.words()})"
+        return f" (exceptions: {threshold.tolerance.words()})"
     return ""

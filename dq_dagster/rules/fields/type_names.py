@@ -25,7 +25,7 @@ _TEXTS = ("varchar", "char", "character")
 _PLANES = ("geometry", "geography")
 _WORDS = {*_SIMPLE, *_DECIMALS, *_TEXTS, *_PLANES, "time", "interval", ARRAY, MAP, STRUCT}
 # What the types of other systems are called here.
-_ELSEWHERE = {
+_OTHER_SYSTEMS = {
     "str": "string", "text": "string", "object": "string", "bool": "boolean", "null": "void",
     "number": "decimal", "bytes": "binary", "datetime": "timestamp", "list": "array",
     "dict": "map", "record": "struct", "int32": "int", "int64": "bigint", "float32": "float",
@@ -62,13 +62,13 @@ def parse_type(text: str) -> Typed:
     Spark's tables hold ``varchar(n)`` and ``char(n)`` as strings, so they are strings of at most
     n characters here.
     """
-    reader = _Reader(text)
+    reader = _TypeReader(text)
     found = reader.type(depth=0)
     reader.finish()
     return found
 
 
-class _Reader:
+class _TypeReader:
     """Reads one type name from left to right."""
 
     def __init__(self, text: str) -> None:
@@ -78,7 +78,7 @@ class _Reader:
 
     def type(self, depth: int) -> Typed:
         if depth > _DEEPEST:
-            raise ValueError(f"a type nested more than {_DEEPEST} levels deep is a slip")
+            raise ValueError(f"a type nested more than {_DEEPEST} levels deep is a mistake")
         word = self._word().lower()
         if word == ARRAY:
             return Typed(Shape(ARRAY, (self._part(ITEMS, depth, "<", ">"),)))
@@ -107,7 +107,7 @@ class _Reader:
             return Typed(Shape(f"time({self._digits_of_seconds()})"))
         if word == "interval":
             return Typed(Shape(self._interval()))
-        known = _ELSEWHERE.get(word)
+        known = _OTHER_SYSTEMS.get(word)
         hint = f" Did you mean '{known}'?" if known else did_you_mean(word, _WORDS)
         raise self._error(f"Spark has no type '{word}'.{hint}")
 

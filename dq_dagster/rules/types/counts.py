@@ -1,8 +1,4 @@
-"""Rules about numbers of rows, columns, empty and unique values: that they are as they used to be.
-
-Empty and unique values are counted among rows that may not be there: without any there is nothing
-to judge, and nothing worth remembering.
-"""
+"""Rules about numbers of rows, columns, bytes, empty and unique values."""
 
 from __future__ import annotations
 
@@ -18,12 +14,54 @@ from dq_dagster.metrics.metric import ColumnCount, Metric, RecordCount
 from dq_dagster.metrics.sources import FileBytes, FileCount
 from dq_dagster.rules.base.change_detection import ChangeDetection
 from dq_dagster.rules.base.column_rules import ColumnRule
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.base.rule import Rule, RuleFamily
 from dq_dagster.rules.fields.constraints import QualityDimension
-from dq_dagster.rules.fields.ranges import ByteRange, NumberRange
+from dq_dagster.rules.fields.ranges import ByteRange, NumberRange, ValueJudge
 
 
-class RecordCountInRange(NumberRange, Rule):
+class _RowCount(Rule, ValueJudge):
+    """The number of rows is judged."""
+
+    quality_dimension: QualityDimension = "completeness"
+    """Which quality the rule speaks of."""
+
+    family = RuleFamily.TABLES
+    observes_first_metric = True
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return (RecordCount(where=self.where),)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        [metric] = self.metrics()
+        rows = evidence[metric]
+        return self.judge_value(rows, metric, evidence, what="The number of rows", rows=rows)
+
+    def demand(self) -> str:
+        return f"The number of rows is {self.expectation()}."
+
+
+class _ColumnCount(Rule, ValueJudge):
+    """The number of columns is judged."""
+
+    quality_dimension: QualityDimension = "consistency"
+    """Which quality the rule speaks of."""
+
+    family = RuleFamily.TABLES
+    looks_at_rows = False
+    observes_first_metric = True
+
+    def metrics(self) -> tuple[Metric, ...]:
+        return (ColumnCount(),)
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        [metric] = self.metrics()
+        return self.judge_value(evidence[metric], metric, evidence, what="The number of columns")
+
+    def demand(self) -> str:
+        return f"The number of columns is {self.expectation()}."
+
+
+class RecordCountInRange(NumberRange, _RowCount):
     """The number of rows is within the bounds.
 
     No rows are zero rows, not Empty.
@@ -38,52 +76,9 @@ class RecordCountInRange(NumberRange, Rule):
     """
 
     type: Literal["record_count_in_range"] = "record_count_in_range"
-    quality_dimension: QualityDimension = "completeness"
-    """Which quality the rule speaks of."""
-
-    observes_first_metric = True
-
-    def metrics(self) -> tuple[Metric, ...]:
-        return (RecordCount(where=self.where),)
-
-    def judge(self, evidence: Evidence) -> Judgement:
-        rows = evidence[RecordCount(where=self.where)]
-        return self.expected.judge(rows, what="The number of rows", rows=rows)
-
-    def demand(self) -> str:
-        return f"The number of rows is {self.expected.words()}."
 
 
-class ColumnCountInRange(NumberRange, Rule):
-    """The number of columns is within the bounds.
-
-    Observed: the number of columns.
-
-    Example::
-
-        - type: column_count_in_range
-          min: 10
-          max: 10
-    """
-
-    type: Literal["column_count_in_range"] = "column_count_in_range"
-    quality_dimension: QualityDimension = "consistency"
-    """Which quality the rule speaks of."""
-
-    looks_at_rows = False
-    observes_first_metric = True
-
-    def metrics(self) -> tuple[Metric, ...]:
-        return (ColumnCount(),)
-
-    def judge(self, evidence: Evidence) -> Judgement:
-        return self.expected.judge(evidence[ColumnCount()], what="The number of columns")
-
-    def demand(self) -> str:
-        return f"The number of columns is {self.expected.words()}."
-
-
-class RecordCountTypical(ChangeDetection, Rule):
+class RecordCountTypical(ChangeDetection, _RowCount):
     """The number of rows is typical of its past.
 
     No rows are zero rows, not Empty.
@@ -98,24 +93,24 @@ class RecordCountTypical(ChangeDetection, Rule):
     """
 
     type: Literal["record_count_typical"] = "record_count_typical"
-    quality_dimension: QualityDimension = "completeness"
-    """Which quality the rule speaks of."""
-
-    observes_first_metric = True
-
-    def metrics(self) -> tuple[Metric, ...]:
-        return (RecordCount(where=self.where),)
-
-    def judge(self, evidence: Evidence) -> Judgement:
-        [metric] = self.metrics()
-        rows = evidence[metric]
-        return self.judge_by_past(rows, metric, evidence, what="The number of rows", rows=rows)
-
-    def demand(self) -> str:
-        return f"The number of rows is {self.typical.words()}."
 
 
-class ColumnCountTypical(ChangeDetection, Rule):
+class ColumnCountInRange(NumberRange, _ColumnCount):
+    """The number of columns is within the bounds.
+
+    Observed: the number of columns.
+
+    Example::
+
+        - type: column_count_in_range
+          min: 10
+          max: 10
+    """
+
+    type: Literal["column_count_in_range"] = "column_count_in_range"
+
+
+class ColumnCountTypical(ChangeDetection, _ColumnCount):
     """The number of columns is typical of its past: as a rule, it never changes.
 
     Observed: the number of columns.
@@ -127,25 +122,14 @@ class ColumnCountTypical(ChangeDetection, Rule):
     """
 
     type: Literal["column_count_typical"] = "column_count_typical"
-    quality_dimension: QualityDimension = "consistency"
-    """Which quality the rule speaks of."""
-
-    looks_at_rows = False
-    observes_first_metric = True
-
-    def metrics(self) -> tuple[Metric, ...]:
-        return (ColumnCount(),)
-
-    def judge(self, evidence: Evidence) -> Judgement:
-        [metric] = self.metrics()
-        return self.judge_by_past(evidence[metric], metric, evidence, what="The number of columns")
-
-    def demand(self) -> str:
-        return f"The number of columns is {self.typical.words()}."
 
 
 class _ValueCountTypical(ChangeDetection, ColumnRule):
-    """Some of each column's values are counted, and the number is judged by its past."""
+    """Some of each column's values are counted, and the number is judged by its past.
+
+    They are counted among rows that may not be there: without any there is nothing to judge, and
+    nothing worth remembering.
+    """
 
     counted: ClassVar[str]
     observes_first_metric = True
@@ -169,14 +153,14 @@ class _ValueCountTypical(ChangeDetection, ColumnRule):
         if not rows:
             return self.of_nothing(column)
         what = f"The number of {self.counted} values of '{column}'"
-        return self.judge_by_past(evidence[count], count, evidence, what=what, rows=rows)
+        return self.judge_value(evidence[count], count, evidence, what=what, rows=rows)
 
     def of_nothing(self, column: str) -> Judgement:
         return Judgement.of_no_rows()
 
     def demand(self) -> str:
         columns = listing(self.columns)
-        return f"The number of {self.counted} values of {columns} is {self.typical.words()}."
+        return f"The number of {self.counted} values of {columns} is {self.expectation()}."
 
 
 class ColumnEmptyCountTypical(_ValueCountTypical):
@@ -245,6 +229,7 @@ class FileSizeInRange(ByteRange, Rule):
     quality_dimension: QualityDimension = "completeness"
     """Which quality the rule speaks of."""
 
+    family = RuleFamily.TABLES
     looks_at_rows = False
     observes_first_metric = True
 
@@ -256,4 +241,4 @@ class FileSizeInRange(ByteRange, Rule):
         return self.expected.judge(evidence[FileBytes()], what=f"The size of {files}")
 
     def demand(self) -> str:
-        return f"The size of the files is {self.expected.words()}."
+        return f"The size of the files is {self.expectation()}."

@@ -8,8 +8,9 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import are, have, listing
 from dq_dagster.metrics.conditions import Fault, HasValue, IsEmpty
-from dq_dagster.metrics.metric import ConditionCount, Metric
+from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.rules.base.column_rules import ColumnRule
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.constraints import QualityDimension
 from dq_dagster.rules.fields.threshold import (
     ALL,
@@ -27,13 +28,12 @@ class _EmptinessRule(ColumnRule):
     quality_dimension: QualityDimension = "completeness"
     """Which quality the rule speaks of."""
 
+    family = RuleFamily.EMPTINESS
     observes_first_metric = True
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
-        return (self._empties(column), self.rows)
-
-    def _empties(self, column: str) -> ConditionCount:
-        return self.count(IsEmpty(column, self.blank_is_empty))
+        empties = IsEmpty(column, bool(self.empty_includes_blank))
+        return ConditionCount(empties, where=self.where), RecordCount(where=self.where)
 
 
 class ColumnNotEmpty(_EmptinessRule):
@@ -57,19 +57,9 @@ class ColumnNotEmpty(_EmptinessRule):
         return (Fault(IsEmpty(column, self.blank_is_empty), self.where),)
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        rows, empty = evidence[self.rows], evidence[self._empties(column)]
-        if not rows:
-            return Judgement.of_no_rows()
-        verdict = on_bad_rows(self.threshold, empty, rows)
-        return Judgement(
-            verdict.status,
-            f"{verdict.counted('row')} {have(empty)} no '{column}' ({verdict.words}).",
-            observed=empty,
-            bounds=verdict.bounds,
-            expected=verdict.words,
-            rows=rows,
-            failed_rows=empty,
-        )
+        empty, rows = evidence.each(self.column_metrics(column))
+        says = f"{have(empty)} no '{column}'"
+        return on_bad_rows(self.threshold, empty, rows).judgement(says)
 
     def demand(self) -> str:
         if self.threshold == ALL:
@@ -100,23 +90,13 @@ class ColumnEmpty(_EmptinessRule):
         return (Fault(HasValue(column, self.blank_is_empty), self.where),)
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        rows, empty = evidence[self.rows], evidence[self._empties(column)]
-        if not rows:
-            return Judgement.of_no_rows()
-        verdict = on_bad_rows(self.threshold, rows - empty, rows, required=True)
-        if isinstance(self.threshold, AtMost):
-            found = f"{verdict.counted('row')} {have(rows - empty)} a '{column}'"
-        else:
-            found = f"{verdict.counted_good('row')} {have(empty)} no '{column}'"
-        return Judgement(
-            verdict.status,
-            f"{found} ({verdict.words}).",
-            observed=empty,
-            bounds=verdict.bounds,
-            expected=verdict.words,
-            rows=rows,
-            failed_rows=rows - empty,
+        empty, rows = evidence.each(self.column_metrics(column))
+        about_good = not isinstance(self.threshold, AtMost)
+        says = (
+            f"{have(empty)} no '{column}'" if about_good else f"{have(rows - empty)} a '{column}'"
         )
+        verdict = on_bad_rows(self.threshold, rows - empty, rows, required=True)
+        return verdict.judgement(says, about_good=about_good, observed=empty)
 
     def demand(self) -> str:
         if self.threshold == ALL:

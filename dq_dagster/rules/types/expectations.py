@@ -1,4 +1,4 @@
-"""The rule whose condition is SQL over aggregates of the dataset."""
+"""Rules whose condition is written by their author: SQL of rows or of aggregates, or Python."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pydantic import model_validator
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.judging.answers import judgement_of
-from dq_dagster.judging.comparison import in_zone, is_nan
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
+from dq_dagster.judging.ranges import in_zone, is_nan
 from dq_dagster.judging.wording import do, shortened, show
 from dq_dagster.metrics.conditions import Fault, RowBreaks
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.metrics.sources import PythonCall, SqlAggregate, SqlCondition
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.base.rule import Rule, RuleFamily
 from dq_dagster.rules.fields.constraints import AggregateSql, RowSql
 from dq_dagster.rules.fields.python_function import (
     PythonFunction,
@@ -50,43 +50,24 @@ class RowExpectation(Rule):
     threshold: EitherThreshold = ALL
     """The failing rows tolerated: a share such as 0.01, a number such as 3, or bounds."""
 
+    family = RuleFamily.SQL
     named_after: ClassVar[tuple[str, ...]] = ("expectation",)
     observes_first_metric = True
-
-    def metrics(self) -> tuple[Metric, ...]:
-        return (self._breaking, self._rows)
-
-    def judge(self, evidence: Evidence) -> Judgement:
-        rows, bad = evidence[self._rows], evidence[self._breaking]
-        if not rows:
-            return Judgement.of_no_rows()
-        verdict = on_bad_rows(self.threshold, bad, rows)
-        return Judgement(
-            verdict.status,
-            f"{verdict.counted('row')} {do(bad)} not meet '{shortened(self.expectation)}' "
-            f"({verdict.words}).",
-            observed=bad,
-            bounds=verdict.bounds,
-            expected=verdict.words,
-            rows=rows,
-            failed_rows=bad,
-        )
-
-    def demand(self) -> str:
-        return f"Every row meets: {self.expectation}{leniency(self.threshold)}."
 
     def faults(self) -> tuple[Fault, ...]:
         condition = RowBreaks(self.expectation, null_breaks=self.null_is == "fail")
         return (Fault(condition, self.where),)
 
-    @property
-    def _breaking(self) -> ConditionCount:
-        [fault] = self.faults()
-        return ConditionCount.of(fault)
+    def metrics(self) -> tuple[Metric, ...]:
+        return (*map(ConditionCount.of, self.faults()), RecordCount(where=self.where))
 
-    @property
-    def _rows(self) -> RecordCount:
-        return RecordCount(where=self.where)
+    def judge(self, evidence: Evidence) -> Judgement:
+        bad, rows = evidence.each(self.metrics())
+        says = f"{do(bad)} not meet '{shortened(self.expectation)}'"
+        return on_bad_rows(self.threshold, bad, rows).judgement(says)
+
+    def demand(self) -> str:
+        return f"Every row meets: {self.expectation}{leniency(self.threshold)}."
 
 
 _MOST_SHOWN = 6
@@ -116,6 +97,7 @@ class AggregateExpectation(Rule):
     null_is: Literal["fail", "pass"] = "fail"
     """What an unknown answer (NULL) means."""
 
+    family = RuleFamily.SQL
     named_after: ClassVar[tuple[str, ...]] = ("expectation",)
 
     def metrics(self) -> tuple[Metric, ...]:
@@ -217,6 +199,7 @@ class PythonRule(Rule):
     arguments: Mapping[str, Any] = {}
     """What the function gets beside data and context, as keyword arguments."""
 
+    family = RuleFamily.PYTHON
     named_after: ClassVar[tuple[str, ...]] = ("function_name",)
 
     @model_validator(mode="after")

@@ -22,6 +22,7 @@ from dq_dagster.metrics.frequency import (
 )
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.base.column_rules import ColumnRule
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.constraints import SetValues
 
 
@@ -39,6 +40,8 @@ class _FrequentValuesRule(ColumnRule):
     """Whether a sketch may answer: in the shared pass, hence cheaper, but it tells values apart
     only where their frequencies differ by more than 0.02 % of the rows."""
 
+    family = RuleFamily.FREQUENCIES
+
     @property
     @abstractmethod
     def places(self) -> int:
@@ -52,7 +55,7 @@ class _FrequentValuesRule(ColumnRule):
         return self._metrics_of(column)
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        levels, rows = (evidence[metric] for metric in self._metrics_of(column))
+        levels, rows = evidence.each(self._metrics_of(column))
         if not rows:
             return Judgement.of_no_values(column)
         outside = sum(level.values - level.inside[self._members] for level in levels)

@@ -14,7 +14,9 @@ from dq_dagster.metrics.conditions import Fault, IsEmpty, NotValid
 from dq_dagster.metrics.meanings.meaning import DEFINITIONS, BuiltIn, Validity
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.base.column_rules import ColumnThresholdRule
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.meaning import FROM_SCHEMA, Meaning, NameOrMeaning, Vocabulary
+from dq_dagster.rules.fields.threshold import on_bad_rows
 
 
 class ColumnValidMeaning(ColumnThresholdRule):
@@ -40,6 +42,7 @@ class ColumnValidMeaning(ColumnThresholdRule):
     empty_is_valid: bool = False
     """Whether a row without a value counts as valid."""
 
+    family = RuleFamily.MEANINGS
     _vocabulary: Vocabulary = PrivateAttr(default_factory=Vocabulary)
 
     def in_terms_of(self, vocabulary: Vocabulary) -> Self:
@@ -64,29 +67,19 @@ class ColumnValidMeaning(ColumnThresholdRule):
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         bad = tuple(map(ConditionCount.of, self.column_faults(column)))
-        if not bad or self.empty_is_valid:
-            return (*bad, self.rows) if bad else ()
-        return (*bad, self.rows, self._empties(column))
+        if not bad:
+            return ()
+        if self.empty_is_valid:
+            return (*bad, self.rows)
+        return (*bad, self.rows, self.count(IsEmpty(column, self.blank_is_empty)))
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         noun, _ = self._meaning_of(column)
-        bad, rows = evidence[self.count(self.bad_value(column))], evidence[self.rows]
-        if not rows:
-            return Judgement.of_no_rows()
-        verdict = self.verdict_on(bad, rows)
-        message = f"{verdict.counted('row')} {have(bad)} no valid {noun} in '{column}'"
-        empty = 0 if self.empty_is_valid else evidence[self._empties(column)]
-        if empty:
-            message += f", {empty:,} of them because {'it is' if empty == 1 else 'they are'} empty"
-        return Judgement(
-            verdict.status,
-            f"{message} ({verdict.words}).",
-            observed=bad,
-            bounds=verdict.bounds,
-            expected=verdict.words,
-            rows=rows,
-            failed_rows=bad,
-        )
+        bad, rows, *empties = evidence.each(self.column_metrics(column))
+        says = f"{have(bad)} no valid {noun} in '{column}'"
+        for empty in filter(None, empties):
+            says += f", {empty:,} of them because {'it is' if empty == 1 else 'they are'} empty"
+        return on_bad_rows(self.threshold, bad, rows).judgement(says)
 
     def demand(self) -> str:
         start = f"Every value of {listing(self.columns)} is"
@@ -98,9 +91,6 @@ class ColumnValidMeaning(ColumnThresholdRule):
             words = f"{start} a valid {_noun(self.meaning)}"
         empty = "" if self.empty_is_valid else ", and there is always one"
         return f"{words}{empty}{self.leniency()}."
-
-    def _empties(self, column: str) -> ConditionCount:
-        return self.count(IsEmpty(column, self.blank_is_empty))
 
     def _meaning_of(self, column: str) -> tuple[str, Validity]:
         """What a valid value of the column is called, and what makes it valid."""

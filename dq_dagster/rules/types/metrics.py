@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import model_validator
 
 from dq_dagster.errors import DeclarationError, Problem
-from dq_dagster.judging.comparison import Operator, holds, in_zone, is_member, is_nan, words
+from dq_dagster.judging.comparison import Operator, holds, is_member, words
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
+from dq_dagster.judging.ranges import in_zone, is_nan
 from dq_dagster.judging.wording import listing, plural, show, show_apart
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import (
@@ -22,10 +23,10 @@ from dq_dagster.metrics.sources import (
     SqlAggregate,
 )
 from dq_dagster.rules.base.change_detection import ChangeDetection
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.base.rule import Rule, RuleFamily
 from dq_dagster.rules.fields.constraints import QualityDimension, SetValues
 from dq_dagster.rules.fields.metric_source import AnyMetric, MetricSource, resolved
-from dq_dagster.rules.fields.ranges import ValueRange
+from dq_dagster.rules.fields.ranges import ValueJudge, ValueRange
 from dq_dagster.rules.fields.reference import AnyAsset
 
 _LONGEST = 80
@@ -45,6 +46,7 @@ class MetricRule(Rule):
     """Whether strings that are blank after trimming count as empty; taken from the rule set
     where omitted."""
 
+    family = RuleFamily.METRICS
     named_after: ClassVar[tuple[str, ...]] = ("metric_name",)
     observes_first_metric = True
     # The fields that hold metrics.
@@ -105,10 +107,24 @@ class MetricRule(Rule):
     def nothing(self, what: str) -> Judgement:
         """The verdict where there is no value."""
         missing = "has no value" if self.auto_compute else "has no value on record"
-        return Judgement(Status.EMPTY, f"Nothing to judge: {what[:1].lower()}{what[1:]} {missing}.")
+        return Judgement.of_nothing(f"{what} {missing}")
 
 
-class MetricInRange(ValueRange, MetricRule):
+class _JudgedMetric(MetricRule, ValueJudge):
+    """The value of a metric is judged by bounds, or by its past."""
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        metric = self.measured()
+        value = evidence[metric]
+        if value is None:
+            return self.nothing(self.what)
+        return self.judge_value(value, metric, evidence, what=self.what)
+
+    def demand(self) -> str:
+        return f"{self.what} is {self.expectation()}."
+
+
+class MetricInRange(ValueRange, _JudgedMetric):
     """The value of a metric is within the range.
 
     Observed: the metric's value.
@@ -122,15 +138,6 @@ class MetricInRange(ValueRange, MetricRule):
     """
 
     type: Literal["metric_in_range"] = "metric_in_range"
-
-    def judge(self, evidence: Evidence) -> Judgement:
-        value = evidence[self.measured()]
-        if value is None:
-            return self.nothing(self.what)
-        return self.expected.judge(value, what=self.what, zone=evidence.zone)
-
-    def demand(self) -> str:
-        return f"{self.what} is {self.expected.words()}."
 
 
 class MetricInSet(MetricRule):
@@ -176,7 +183,7 @@ def _label(metric: Any) -> str:
     return metric.label if isinstance(metric, MetricSource) else str(metric)
 
 
-class MetricTypical(ChangeDetection, MetricRule):
+class MetricTypical(ChangeDetection, _JudgedMetric):
     """The value of a metric, which must be a number, is typical of its past.
 
     Observed: the metric's value.
@@ -189,16 +196,6 @@ class MetricTypical(ChangeDetection, MetricRule):
     """
 
     type: Literal["metric_typical"] = "metric_typical"
-
-    def judge(self, evidence: Evidence) -> Judgement:
-        metric = self.measured()
-        value = evidence[metric]
-        if value is None:
-            return self.nothing(self.what)
-        return self.judge_by_past(value, metric, evidence, what=self.what)
-
-    def demand(self) -> str:
-        return f"{self.what} is {self.typical.words()}."
 
 
 class CompareMetrics(MetricRule):
@@ -234,7 +231,7 @@ class CompareMetrics(MetricRule):
     @property
     def other_name(self) -> str:
         """What messages call the other metric."""
-        label = self.other.label if isinstance(self.other, MetricSource) else str(self.other)
+        label = _label(self.other)
         return label if self.other_asset is None else f"{label} of {self.other_asset}"
 
     @property
@@ -256,20 +253,20 @@ class CompareMetrics(MetricRule):
 
     def judge(self, evidence: Evidence) -> Judgement:
         values = [in_zone(evidence[metric], evidence.zone) for metric in self.metrics()]
-        told = [self.what, self._what_other]
-        for value, what in zip(values, told, strict=True):
+        names = [self.what, self._what_other]
+        for value, what in zip(values, names, strict=True):
             if value is None:
                 return self.nothing(what)
         comparable = not any(map(is_nan, values))
         fine = comparable and holds(values[0], self.operator, values[1])
         verdict = f"{'' if fine else 'not '}{words(self.operator)}"
-        hint = "" if comparable else " (NaN is not a number and can not be compared)"
+        hint = "" if comparable else " (NaN is not a number and cannot be compared)"
         return Judgement(
             Status.OK if fine else Status.ERROR,
-            f"{told[0]} is {show_apart(*values)}, {verdict} {_lower(told[1])}, which is "
+            f"{names[0]} is {show_apart(*values)}, {verdict} {_lower(names[1])}, which is "
             f"{show_apart(values[1], values[0])}{hint}.",
             observed=dict(zip((self.metric_name, self.other_name), values, strict=True)),
-            expected=f"{words(self.operator)} {_lower(told[1])}",
+            expected=f"{words(self.operator)} {_lower(names[1])}",
         )
 
     def demand(self) -> str:
@@ -277,23 +274,23 @@ class CompareMetrics(MetricRule):
 
     @property
     def _what_other(self) -> str:
-        label = self.other.label if isinstance(self.other, MetricSource) else str(self.other)
+        label = _label(self.other)
         place = "" if self.other_asset is None else f" of asset '{self.other_asset}'"
         return f"Metric '{shortened(label)}'{place}"
 
     def _other(self) -> Metric:
         source = resolved(self.other, {})
-        elsewhere: str | None = self.other_asset
+        other: str | None = self.other_asset
         metric = source.metric(
             blank_is_empty=bool(self.empty_includes_blank),
-            where=self.where if elsewhere is None else None,
-            asset=elsewhere,
+            where=self.where if other is None else None,
+            asset=other,
         )
         if not self.auto_compute:
-            return RecordedMetric(metric, elsewhere)
-        if elsewhere is None or isinstance(metric, MetadataMetric):
+            return RecordedMetric(metric, other)
+        if other is None or isinstance(metric, MetadataMetric):
             return metric
-        return OtherAssetMetric(metric, AssetData(elsewhere))
+        return OtherAssetMetric(metric, AssetData(other))
 
 
 def _lower(what: str) -> str:

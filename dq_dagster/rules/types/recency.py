@@ -14,6 +14,7 @@ from dq_dagster.judging.wording import listing
 from dq_dagster.metrics.conditions import InLastWhile, in_key
 from dq_dagster.metrics.metric import ColumnNewest, Metric, named_key
 from dq_dagster.rules.base.column_rules import ColumnRule
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.constraints import QualityDimension
 from dq_dagster.rules.fields.ranges import DurationRange, NumberRange, Window, seconds
 
@@ -42,6 +43,8 @@ class Freshness(DurationRange, ColumnRule):
     quality_dimension: QualityDimension = "timeliness"
     """Which quality the rule speaks of."""
 
+    family = RuleFamily.TIME
+
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (self._newest(column), self.values_in(column))
 
@@ -58,7 +61,7 @@ class Freshness(DurationRange, ColumnRule):
         return replace(judgement, observed=int(age) if age == int(age) else float(age))
 
     def demand(self) -> str:
-        return f"The age of the newest {listing(self.columns)} is {self.expected.words()}."
+        return f"The age of the newest {listing(self.columns)} is {self.expectation()}."
 
     def _newest(self, column: str) -> ColumnNewest:
         return ColumnNewest(column, where=self.where)
@@ -86,6 +89,7 @@ class RowInsertedCountInRange(NumberRange, ColumnRule):
     quality_dimension: QualityDimension = "timeliness"
     """Which quality the rule speaks of."""
 
+    family = RuleFamily.TIME
     observes_first_metric = True
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
@@ -98,7 +102,7 @@ class RowInsertedCountInRange(NumberRange, ColumnRule):
 
     def demand(self) -> str:
         columns = listing(self.columns)
-        words = self.expected.words()
+        words = self.expectation()
         return f"The number of rows with {columns} in the last {self._shown} is {words}."
 
     def _inserted(self, column: str) -> InLastWhile:

@@ -13,6 +13,7 @@ from dq_dagster.metrics.conditions import Fault
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.metrics.sources import Lookup, ReferenceMembership
 from dq_dagster.rules.base.column_rules import RuleWithColumns
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.constraints import ColumnNames, QualityDimension
 from dq_dagster.rules.fields.reference import Reference
 from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on_bad_rows
@@ -46,6 +47,7 @@ class ColumnValuesInReference(RuleWithColumns):
     """How many values may be missing there (``soft_max``, ``max``) or must exist there
     (``soft_min``, ``min``); ``all``: every value must exist."""
 
+    family = RuleFamily.REFERENCES
     observes_first_metric = True
 
     @model_validator(mode="after")
@@ -65,33 +67,19 @@ class ColumnValuesInReference(RuleWithColumns):
         return (Fault(self._membership(member=False), self.where),)
 
     def judge(self, evidence: Evidence) -> Judgement:
-        missing, found = (evidence[metric] for metric in self.metrics())
-        values = missing + found
-        if not values:
-            return Judgement.of_no_values(", ".join(self.columns))
-        verdict = on_bad_rows(self.threshold, missing, values)
-        return Judgement(
-            verdict.status,
-            f"{verdict.counted(self._noun)} of {listing(self.columns)} {are(missing)} not "
-            f"in {self._place} ({verdict.words}).",
-            observed=missing,
-            bounds=verdict.bounds,
-            expected=verdict.words,
-            rows=values,
-            failed_rows=missing,
-        )
+        missing, found = evidence.each(self.metrics())
+        says = f"{are(missing)} not in {self._place}"
+        verdict = on_bad_rows(self.threshold, missing, missing + found)
+        return verdict.judgement(says, of=self.columns)
 
     def demand(self) -> str:
-        every = f"Every {self._noun} of {listing(self.columns)}"
+        noun = "value" if len(self.columns) == 1 else "combination"
+        every = f"Every {noun} of {listing(self.columns)}"
         return f"{every} is in {self._place}{leniency(self.threshold)}."
 
     @property
     def other_assets(self) -> tuple[str, ...]:
         return () if self.reference.asset is None else (self.reference.asset,)
-
-    @property
-    def _noun(self) -> str:
-        return "value" if len(self.columns) == 1 else "combination"
 
     @property
     def _place(self) -> str:

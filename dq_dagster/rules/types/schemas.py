@@ -15,7 +15,7 @@ from dq_dagster.judging.schemas import OK, Comparison, Length, Line
 from dq_dagster.judging.wording import are, plural
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.schema import ActualSchema, Field, LongestText, Path, meanings_by_path, walk
-from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.base.rule import Rule, RuleFamily
 from dq_dagster.rules.fields.constraints import QualityDimension
 from dq_dagster.rules.fields.schema_columns import (
     DECLARED,
@@ -41,6 +41,7 @@ class SchemaRule(Rule):
     # What the asset is said to have: its meanings, and the columns where they are expected.
     _declared: tuple[Field, ...] | None = PrivateAttr(default=None)
 
+    family = RuleFamily.SCHEMAS
     looks_at_rows = False
 
     def with_defaults(
@@ -106,11 +107,11 @@ class SchemaRule(Rule):
             if len(lines) == 1:
                 return "The 1 column is as expected."
             return f"All {_counted(len(lines), noun)} are as expected."
-        told = [line.sentence() for line in bad[:_MOST_FAULTS]]
+        faults = [line.sentence() for line in bad[:_MOST_FAULTS]]
         if len(bad) > _MOST_FAULTS:
-            told.append(f"and {len(bad) - _MOST_FAULTS:,} more")
+            faults.append(f"and {len(bad) - _MOST_FAULTS:,} more")
         count = f"{len(bad):,} of {_counted(len(lines), noun)}"
-        return f"{count} {are(len(bad))} not as expected: {'; '.join(told)}."
+        return f"{count} {are(len(bad))} not as expected: {'; '.join(faults)}."
 
 
 def _counted(count: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""Rules about regular expressions."""
+"""Rules about sets of values, and about regular expressions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dq_dagster.judging.wording import are, do, listing, plural
 from dq_dagster.metrics.conditions import PatternMatch, SetMembership
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.rules.base.column_rules import ColumnValueRule
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.constraints import SetValues
 from dq_dagster.rules.fields.regex import require_java_syntax
 
@@ -19,6 +20,8 @@ class _SetRule(ColumnValueRule):
     """The values to compare with, in the column's own type."""
     ignore_case: bool = False
     """Whether upper and lower case are the same."""
+
+    family = RuleFamily.VALUES
 
     def _membership(self, column: str, *, member: bool) -> SetMembership:
         constants = tuple(dict.fromkeys(Constant.of(value) for value in self.values))
@@ -83,6 +86,8 @@ class _PatternRule(ColumnValueRule):
     """A regular expression in Java's syntax, the one Spark uses."""
     match: Literal["full", "search"] = "full"
     """Whether the whole value has to match, or a part of it."""
+
+    family = RuleFamily.VALUES
 
     def _condition(self, column: str, *, matches: bool) -> PatternMatch:
         return PatternMatch(

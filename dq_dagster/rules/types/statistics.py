@@ -1,41 +1,41 @@
-"""Rules about a statistic of a column: that it is within a range."""
+"""Rules about a statistic of a column: that it is within a range, or typical of its past."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Literal
 
-from dq_dagster.judging.evidence import Evidence
-from dq_dagster.judging.judgement import Judgement
-from dq_dagster.judging.ranges import Range
-from dq_dagster.judging.wording import listing
 from dq_dagster.metrics.metric import ColumnAvg, ColumnMax, ColumnMin, ColumnStddev, ColumnSum
 from dq_dagster.rules.base.change_detection import ChangeDetection
 from dq_dagster.rules.base.column_rules import ColumnStatisticRule, MedianRule
 from dq_dagster.rules.fields.ranges import NumberRange, ValueRange
 
 
-class _StatisticInRange(ColumnStatisticRule):
-    """The statistic is judged by fixed bounds."""
-
-    @property
-    @abstractmethod
-    def expected(self) -> Range:
-        """The bounds to judge by."""
-
-    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        return self.expected.judge(
-            evidence[self.measure(column)],
-            what=self.what(column),
-            zone=evidence.zone,
-            rows=evidence[self.values_in(column)],
-        )
-
-    def demand(self) -> str:
-        return f"The {self.statistic} of {listing(self.columns)} is {self.expected.words()}."
+class _Minimum(ColumnStatisticRule):
+    metric = ColumnMin
+    statistic = "minimum"
 
 
-class ColumnMinInRange(ValueRange, _StatisticInRange):
+class _Maximum(ColumnStatisticRule):
+    metric = ColumnMax
+    statistic = "maximum"
+
+
+class _Average(ColumnStatisticRule):
+    metric = ColumnAvg
+    statistic = "average"
+
+
+class _Sum(ColumnStatisticRule):
+    metric = ColumnSum
+    statistic = "sum"
+
+
+class _Deviation(ColumnStatisticRule):
+    metric = ColumnStddev
+    statistic = "standard deviation"
+
+
+class ColumnMinInRange(ValueRange, _Minimum):
     """The smallest value of each column is within the bounds.
 
     Observed: that value.
@@ -48,11 +48,9 @@ class ColumnMinInRange(ValueRange, _StatisticInRange):
     """
 
     type: Literal["column_min_in_range"] = "column_min_in_range"
-    metric = ColumnMin
-    statistic = "minimum"
 
 
-class ColumnMaxInRange(ValueRange, _StatisticInRange):
+class ColumnMaxInRange(ValueRange, _Maximum):
     """The largest value of each column is within the bounds.
 
     Observed: that value.
@@ -65,11 +63,9 @@ class ColumnMaxInRange(ValueRange, _StatisticInRange):
     """
 
     type: Literal["column_max_in_range"] = "column_max_in_range"
-    metric = ColumnMax
-    statistic = "maximum"
 
 
-class ColumnAvgInRange(NumberRange, _StatisticInRange):
+class ColumnAvgInRange(NumberRange, _Average):
     """The average of each column is within the bounds.
 
     Observed: the average, which is exact for decimals.
@@ -84,11 +80,9 @@ class ColumnAvgInRange(NumberRange, _StatisticInRange):
     """
 
     type: Literal["column_avg_in_range"] = "column_avg_in_range"
-    metric = ColumnAvg
-    statistic = "average"
 
 
-class ColumnSumInRange(NumberRange, _StatisticInRange):
+class ColumnSumInRange(NumberRange, _Sum):
     """The sum of each column is within the bounds.
 
     Observed: the sum. One too large to be held exactly is an Error, never a wrong number.
@@ -101,11 +95,9 @@ class ColumnSumInRange(NumberRange, _StatisticInRange):
     """
 
     type: Literal["column_sum_in_range"] = "column_sum_in_range"
-    metric = ColumnSum
-    statistic = "sum"
 
 
-class ColumnMedianInRange(MedianRule, NumberRange, _StatisticInRange):
+class ColumnMedianInRange(NumberRange, MedianRule):
     """The exact median of each column is within the bounds.
 
     The median is the middle value, or the mean of the two middle ones.
@@ -123,7 +115,7 @@ class ColumnMedianInRange(MedianRule, NumberRange, _StatisticInRange):
     type: Literal["column_median_in_range"] = "column_median_in_range"
 
 
-class ColumnStddevInRange(NumberRange, _StatisticInRange):
+class ColumnStddevInRange(NumberRange, _Deviation):
     """The sample standard deviation of each column is within the bounds.
 
     Fewer than two values have none, and the outcome is Empty.
@@ -138,28 +130,9 @@ class ColumnStddevInRange(NumberRange, _StatisticInRange):
     """
 
     type: Literal["column_stddev_in_range"] = "column_stddev_in_range"
-    metric = ColumnStddev
-    statistic = "standard deviation"
 
 
-class _StatisticTypical(ChangeDetection, ColumnStatisticRule):
-    """The statistic is judged by its past."""
-
-    def judge_column(self, column: str, evidence: Evidence) -> Judgement:
-        metric = self.measure(column)
-        return self.judge_by_past(
-            evidence[metric],
-            metric,
-            evidence,
-            what=self.what(column),
-            rows=evidence[self.values_in(column)],
-        )
-
-    def demand(self) -> str:
-        return f"The {self.statistic} of {listing(self.columns)} is {self.typical.words()}."
-
-
-class ColumnMinTypical(_StatisticTypical):
+class ColumnMinTypical(ChangeDetection, _Minimum):
     """The smallest value of each column is typical of its past.
 
     Of numbers only: times move on, so that none is typical.
@@ -174,11 +147,9 @@ class ColumnMinTypical(_StatisticTypical):
     """
 
     type: Literal["column_min_typical"] = "column_min_typical"
-    metric = ColumnMin
-    statistic = "minimum"
 
 
-class ColumnMaxTypical(_StatisticTypical):
+class ColumnMaxTypical(ChangeDetection, _Maximum):
     """The largest value of each column is typical of its past.
 
     Of numbers only: times move on, so that none is typical.
@@ -194,11 +165,9 @@ class ColumnMaxTypical(_StatisticTypical):
     """
 
     type: Literal["column_max_typical"] = "column_max_typical"
-    metric = ColumnMax
-    statistic = "maximum"
 
 
-class ColumnAvgTypical(_StatisticTypical):
+class ColumnAvgTypical(ChangeDetection, _Average):
     """The average of each column is typical of its past.
 
     Observed: the average.
@@ -213,11 +182,9 @@ class ColumnAvgTypical(_StatisticTypical):
     """
 
     type: Literal["column_avg_typical"] = "column_avg_typical"
-    metric = ColumnAvg
-    statistic = "average"
 
 
-class ColumnSumTypical(_StatisticTypical):
+class ColumnSumTypical(ChangeDetection, _Sum):
     """The sum of each column is typical of its past.
 
     Observed: the sum. One too large to be held exactly is an Error, never a wrong number.
@@ -230,11 +197,9 @@ class ColumnSumTypical(_StatisticTypical):
     """
 
     type: Literal["column_sum_typical"] = "column_sum_typical"
-    metric = ColumnSum
-    statistic = "sum"
 
 
-class ColumnMedianTypical(MedianRule, _StatisticTypical):
+class ColumnMedianTypical(ChangeDetection, MedianRule):
     """The exact median of each column is typical of its past.
 
     Observed: the median.
@@ -249,7 +214,7 @@ class ColumnMedianTypical(MedianRule, _StatisticTypical):
     type: Literal["column_median_typical"] = "column_median_typical"
 
 
-class ColumnStddevTypical(_StatisticTypical):
+class ColumnStddevTypical(ChangeDetection, _Deviation):
     """The sample standard deviation of each column is typical of its past.
 
     Fewer than two values have none, and the outcome is Empty.
@@ -263,5 +228,3 @@ class ColumnStddevTypical(_StatisticTypical):
     """
 
     type: Literal["column_stddev_typical"] = "column_stddev_typical"
-    metric = ColumnStddev
-    statistic = "standard deviation"

@@ -16,6 +16,7 @@ from dq_dagster.metrics.frequency import (
 )
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.base.column_rules import ColumnRule, RuleWithColumns
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.constraints import QualityDimension
 from dq_dagster.rules.fields.threshold import ALL, RequirementThreshold, leniency, on_bad_rows
 
@@ -30,6 +31,8 @@ class _UniquenessRule(RuleWithColumns):
     ``max``): whole numbers count them, shares have a decimal point, and ``0.01`` alone is a
     ``max``. ``all``: there may be no duplicate."""
 
+    family = RuleFamily.FREQUENCIES
+
     approximate: bool = False
     """Whether a sketch may answer: in the shared pass, hence cheaper, but right only within 2.5 %.
     It counts the values that repeat another one; fewer than 2.5 % of those are not seen."""
@@ -43,34 +46,26 @@ class _UniquenessRule(RuleWithColumns):
     def _counts(self, evidence: Evidence, *columns: str) -> tuple[int, int]:
         """How many values are unique, of how many."""
         if not self.approximate:
-            unique, rows = (evidence[metric] for metric in self._metrics_of(*columns))
+            unique, rows = evidence.each(self._metrics_of(*columns))
             return unique, rows
-        [share_of_distinct] = (evidence[metric] for metric in self._metrics_of(*columns))
+        [share_of_distinct] = evidence.each(self._metrics_of(*columns))
         distinct, rows = share_of_distinct
         # Within the sketch's error all values may be different.
         return (rows if rows - distinct <= DISTINCT_ERROR * rows else distinct), rows
 
     def _judge_together(self, evidence: Evidence, *columns: str) -> Judgement:
         unique, rows = self._counts(evidence, *columns)
-        if not rows:
-            return Judgement.of_no_values(", ".join(columns))
-        repeated = rows - unique
-        verdict = on_bad_rows(self.threshold, repeated, rows)
-        noun = "value" if len(columns) == 1 else "combination"
-        return Judgement(
-            verdict.status,
-            f"{'About ' * self.approximate}{verdict.counted(noun)} of {listing(columns)} "
-            f"{are(repeated)} not unique ({self._words(verdict.words)}).",
-            observed=repeated,
-            bounds=verdict.bounds,
-            expected=verdict.words,
-            rows=rows,
-            failed_rows=repeated,
-            details={"approximate": DISTINCT_ERROR} if self.approximate else {},
+        says = f"{are(rows - unique)} not unique"
+        verdict = on_bad_rows(self.threshold, rows - unique, rows)
+        if not self.approximate:
+            return verdict.judgement(says, of=columns)
+        return verdict.judgement(
+            says,
+            of=columns,
+            about="About ",
+            hedge=f"; approximate, within {DISTINCT_ERROR:.1%}",
+            details={"approximate": DISTINCT_ERROR},
         )
-
-    def _words(self, words: str) -> str:
-        return f"{words}; approximate, within {DISTINCT_ERROR:.1%}" if self.approximate else words
 
     def _leniency(self) -> str:
         return leniency(self.threshold)

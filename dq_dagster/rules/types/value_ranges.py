@@ -8,19 +8,15 @@ from typing import ClassVar, Literal
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.ranges import Range
+from dq_dagster.judging.thresholds import RowVerdict
 from dq_dagster.judging.wording import are, have, listing
 from dq_dagster.metrics.conditions import Fault, Outside
 from dq_dagster.metrics.constant import Constant, Scalar
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.base.column_rules import ColumnRule
+from dq_dagster.rules.base.rule import RuleFamily
 from dq_dagster.rules.fields.ranges import NumberRange, ValueRange
-from dq_dagster.rules.fields.threshold import (
-    ALL,
-    EitherThreshold,
-    RowVerdict,
-    leniency,
-    on_bad_rows,
-)
+from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on_bad_rows
 
 
 class _EveryValueInRange(ColumnRule):
@@ -30,17 +26,19 @@ class _EveryValueInRange(ColumnRule):
     it, each by themselves; the latter are a Warning at most.
     """
 
+    threshold: EitherThreshold = ALL
+    """How many values may be beyond (``soft_max``, ``max``) or must not be (``soft_min``,
+    ``min``): whole numbers count them, shares have a decimal point, and ``0.01`` alone is a
+    ``max``. Values beyond the hard bounds and those beyond the soft bounds are judged by it, each
+    by themselves; too many beyond soft bounds are a Warning. ``all``: no value may be beyond."""
+
+    family = RuleFamily.VALUES
     judged: ClassVar[Literal["value", "length"]]
 
     @property
     @abstractmethod
     def expected(self) -> Range:
         """The bounds to judge by."""
-
-    @property
-    @abstractmethod
-    def tolerance(self) -> EitherThreshold:
-        """How many values may be beyond."""
 
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return (*map(ConditionCount.of, self.column_faults(column)), self.values_in(column))
@@ -72,8 +70,8 @@ class _EveryValueInRange(ColumnRule):
 
     def _verdict_on(self, hard: int, soft: int, values: int) -> tuple[Status, RowVerdict, str]:
         """The status, the values that it is about, and which bounds those are beyond."""
-        by_hard = on_bad_rows(self.tolerance, hard, values)
-        by_soft = on_bad_rows(self.tolerance, soft, values)
+        by_hard = on_bad_rows(self.threshold, hard, values)
+        by_soft = on_bad_rows(self.threshold, soft, values)
         if by_hard.status is Status.ERROR:
             return Status.ERROR, by_hard, "range"
         if by_hard.status is Status.WARNING:
@@ -83,14 +81,14 @@ class _EveryValueInRange(ColumnRule):
         return Status.OK, by_hard if hard or not soft else by_soft, "expected range"
 
     def _tolerated(self, verdict: RowVerdict) -> str:
-        return "" if self.tolerance == ALL else f"; {verdict.words}"
+        return "" if self.threshold == ALL else f"; {verdict.tolerance.words()}"
 
     def _lie(self, bad: int) -> str:
         return are(bad) if self.judged == "value" else f"{have(bad)} a length"
 
     def demand(self) -> str:
         what = "value" if self.judged == "value" else "length"
-        words = f"{self.expected.words()}{leniency(self.tolerance)}"
+        words = f"{self.expected.words()}{leniency(self.threshold)}"
         return f"Every {what} of {listing(self.columns)} is {words}."
 
     def _beyond_hard(self, column: str) -> Fault | None:
@@ -146,17 +144,7 @@ class ColumnValuesInRange(ValueRange, _EveryValueInRange):
     """
 
     type: Literal["column_values_in_range"] = "column_values_in_range"
-    threshold: EitherThreshold = ALL
-    """How many values may be beyond (``soft_max``, ``max``) or must not be (``soft_min``,
-    ``min``): whole numbers count them, shares have a decimal point, and ``0.01`` alone is a
-    ``max``. Values beyond the hard bounds and those beyond the soft bounds are judged by it, each
-    by themselves; too many beyond soft bounds are a Warning. ``all``: no value may be beyond."""
-
     judged = "value"
-
-    @property
-    def tolerance(self) -> EitherThreshold:
-        return self.threshold
 
 
 class ColumnValueLengthsInRange(NumberRange, _EveryValueInRange):
@@ -175,14 +163,4 @@ class ColumnValueLengthsInRange(NumberRange, _EveryValueInRange):
     """
 
     type: Literal["column_value_lengths_in_range"] = "column_value_lengths_in_range"
-    threshold: EitherThreshold = ALL
-    """How many values may be beyond (``soft_max``, ``max``) or must not be (``soft_min``,
-    ``min``): whole numbers count them, shares have a decimal point, and ``0.01`` alone is a
-    ``max``. Values beyond the hard bounds and those beyond the soft bounds are judged by it, each
-    by themselves; too many beyond soft bounds are a Warning. ``all``: no value may be beyond."""
-
     judged = "length"
-
-    @property
-    def tolerance(self) -> EitherThreshold:
-        return self.threshold

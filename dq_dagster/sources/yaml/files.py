@@ -118,7 +118,11 @@ def _load(declared: Located, name: str, problems: list[Problem]) -> list[RuleSet
     if isinstance(reader := declared.data.get("reader"), str):
         message = f"field 'reader': write {{table: {reader}}} or {{files: {reader}}}."
         found.append(Problem(message, place=f"{name}:{declared.lines['reader']}"))
-    settings = {key: plain(declared.data[key]) for key in _FIELDS[2:] if key in declared.data}
+    settings = {
+        key: plain(value)
+        for key, value in declared.data.items()
+        if key in _FIELDS and key not in {"asset", "rules"}
+    }
     rule_set = None
     try:
         rule_set = RuleSet(asset=asset or "?", rules=tuple(reversed(first.values())), **settings)

@@ -45,7 +45,7 @@ def _decimal(text: str) -> Decimal:
     try:
         return Decimal(text)
     except ArithmeticError:
-        raise ValueError("a number of that size is a slip") from None
+        raise ValueError("a number of that size is a mistake") from None
 
 
 def _is_written(nearest: float, exact: Decimal) -> bool:
@@ -152,7 +152,7 @@ def _refuse_depth(text: str, name: str) -> None:
                 line = event.start_mark.line + 1
                 raise _problem(name, line, f"nested more than {_DEEPEST} levels deep.")
     except yaml.YAMLError:
-        # Told with its line when the text is read for good.
+        # Reported with its line when the text is read for good.
         return
 
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit
-from dq_dagster.judging.comparison import parse_day, parse_moment
+from dq_dagster.judging.ranges import parse_day, parse_moment
 from dq_dagster.metrics.constant import Constant, Scalar, nearest_float, rounded
 from dq_dagster.metrics.meanings.meaning import Match
 from dq_dagster.metrics.states import EXACT

@@ -14,6 +14,8 @@ class ColumnDatesOnWeekdays(dq.plugins.ColumnValueRule):
     saturday_counts: bool = False
     """Whether Saturday is a weekday too."""
 
+    family = dq.plugins.RuleFamily.TIME
+
     def bad_value(self, column: str) -> dq.plugins.ValueSql:
         # Spark's weekday() is 0 on Monday and 6 on Sunday.
         last = 5 if self.saturday_counts else 4
@@ -26,5 +28,5 @@ class ColumnDatesOnWeekdays(dq.plugins.ColumnValueRule):
         return f"{'falls' if bad == 1 else 'fall'} on a weekend"
 
     def demand(self) -> str:
-        names = ", ".join(f"'{column}'" for column in self.columns)
+        names = dq.plugins.listing(self.columns)
         return f"Every date of {names} is a weekday{self.leniency()}."

@@ -107,7 +107,7 @@ def test_metadata_of_the_latest_materialization(spark: SparkSession) -> None:
     found = {name: str(e.description) for name, e in by_name(result).items()}
     assert found["rows"] == "Metric 'metadata:dagster/row_count' is 3, as expected (at most 5)."
     assert "Did you mean 'dagster/row_count'?" in found["typo"]
-    assert found["text"].startswith("Metric 'metadata:note' is a text, which can not be compared")
+    assert found["text"].startswith("Metric 'metadata:note' is a text, which cannot be compared")
     assert found["list"].startswith("Metric 'metadata:table' is neither a number, a text nor")
     assert found["never"] == "Nothing to judge: metric 'metadata:rows' has no value."
     assert found["both"] == (

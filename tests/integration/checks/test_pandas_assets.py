@@ -156,7 +156,7 @@ def test_what_spark_can_not_hold_is_not_stored(
             pd.DataFrame([[1, 2]], columns=["a", "a"]),
             "The DataFrame has the column 'a' twice: rename one of them.",
         ),
-        (pd.DataFrame(index=range(3)), "The DataFrame has no columns, and files can not hold"),
+        (pd.DataFrame(index=range(3)), "The DataFrame has no columns, and files cannot hold"),
     ],
 )
 def test_what_files_can_not_hold_is_not_stored(

@@ -223,7 +223,7 @@ def test_by_hand_what_is_not_in_memory_is_not_judged_as_empty(spark: SparkSessio
     shop.build(day(1))
     run = shop.build(day(2), tags={PARTITION_TAG: day(1)})
     assert results(run)["rows", day(1)].description == (
-        f"Partition '{day(1)}' of asset 'orders' can not be read: its IO manager keeps values in "
+        f"Partition '{day(1)}' of asset 'orders' cannot be read: its IO manager keeps values in "
         "memory, and only those that the run itself built."
     )
 

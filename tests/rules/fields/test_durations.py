@@ -75,9 +75,9 @@ def test_a_length_of_time_is_read_exactly(written: Any, found: Any) -> None:
         (True, "a time such as '2 hours' is needed, not True"),
         (None, "a time such as '2 hours' is needed, not None"),
         ([], "a time such as '2 hours' is needed"),
-        (float("nan"), "is a slip"),
-        (float("inf"), "is a slip"),
-        ("99999999999999 days", "of more than 10,000 years is a slip"),
+        (float("nan"), "is a mistake"),
+        (float("inf"), "is a mistake"),
+        ("99999999999999 days", "of more than 10,000 years is a mistake"),
     ],
 )
 def test_what_is_no_length_of_time_is_told(written: Any, told: str) -> None:

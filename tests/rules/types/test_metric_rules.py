@@ -101,7 +101,7 @@ def test_what_a_metric_is_recorded_as(metric: Any, key: str) -> None:
             {"metric": {"python": "tests.rules.types.functions:only_data"}},
             "is called as (data, context)",
         ),
-        ({"metric": {"python": "nope:nope"}}, "module 'nope' can not be imported"),
+        ({"metric": {"python": "nope:nope"}}, "module 'nope' cannot be imported"),
         (
             {"metric": {"metadata": "x"}, "where": "a > 1"},
             "'metadata:x' does not look at rows, so a row filter means nothing.",
@@ -174,8 +174,8 @@ def judged(rule: dict[str, Any], *values: Any) -> tuple[str, Any, str]:
             "Nothing to judge: metric 'record_count' has no value on record.",
         ),
         ({"min": 1}, float("nan"), "Error", "is NaN (not a number), which fits no range."),
-        ({"min": "2024-01-01"}, 3, "Misfit", "is a number, which can not be compared with the"),
-        ({"min": 1}, "secret", "Misfit", "is a text, which can not be compared with the bound 1"),
+        ({"min": "2024-01-01"}, 3, "Misfit", "is a number, which cannot be compared with the"),
+        ({"min": 1}, "secret", "Misfit", "is a text, which cannot be compared with the bound 1"),
         ({"min": "a"}, "secret", "Ok", "is a text of 6 characters, as expected (at least 'a')."),
     ],
 )
@@ -230,7 +230,7 @@ def test_a_metric_in_a_set(values: list[Any], value: Any, status: str, message: 
         ),
         ("=", (None, 5), "Empty", "Nothing to judge: metric 'record_count' has no value."),
         ("=", (5, None), "Empty", "Nothing to judge: metric 'column_sum:x' of asset 'c' has no"),
-        ("!=", (float("nan"), 5), "Error", "(NaN is not a number and can not be compared)."),
+        ("!=", (float("nan"), 5), "Error", "(NaN is not a number and cannot be compared)."),
         ("=", ("secret", "secret"), "Ok", "is a text of 6 characters, equal to metric"),
     ],
 )

@@ -25,7 +25,7 @@ HERE = "tests.rules.types.functions"
         (
             {"function": "no.such.module:f"},
             (
-                "module 'no.such.module' can not be imported (ModuleNotFoundError: No module named "
+                "module 'no.such.module' cannot be imported (ModuleNotFoundError: No module named "
                 "'no'"
             ),
         ),

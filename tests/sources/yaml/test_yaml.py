@@ -158,3 +158,36 @@ def test_a_path_without_rules_is_told(tmp_path: Path) -> None:
     binary = tmp_path / "x.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
     assert told(binary) == ["x.yaml:1: not UTF-8 text."]
+
+
+def test_every_field_of_a_rule_set_can_be_written_in_a_file(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        """
+        asset: orders
+        incremental: true
+        partition_expr: {day: to_date(ordered_at), region: region}
+        on_empty: error
+        empty_includes_blank: true
+        declared_schema: [{name: status, type: string}]
+        meanings: {state: {values: [new, paid]}}
+        column_meanings: {status: state}
+        metrics: {mean: "column_avg:amount"}
+        reader: {table: warehouse.orders}
+        rules:
+          - {type: record_count_in_range, min: 1}
+        """,
+    )
+    [loaded] = dq.load_rules(file)
+    # Whatever is added to the model has to be tried here.
+    assert loaded.model_fields_set == set(dq.RuleSet.model_fields)
+    assert loaded.incremental is True
+    assert loaded.partition_expr == {"day": "to_date(ordered_at)", "region": "region"}
+
+
+def test_every_field_of_a_rule_set_is_in_the_schema() -> None:
+    fields = dq.json_schema()["$defs"]["rule_set"]["properties"]
+    assert set(fields) == set(dq.RuleSet.model_fields)
+    assert fields["incremental"]["type"] == "boolean"
+    assert {"type": "string"} in fields["partition_expr"]["anyOf"]
+    assert all(field["description"] for field in fields.values())

@@ -50,10 +50,10 @@ def test_what_a_number_is_read_as(text: str, value: Any) -> None:
 
 
 REFUSED = {
-    "1e999999999": "a number of that many digits is a slip",
-    "1e-999999999": "a number of that many digits is a slip",
-    "1e99999999999999999999999": "a number of that size is a slip",
-    "9" * 5_000: "a number of that many digits is a slip",
+    "1e999999999": "a number of that many digits is a mistake",
+    "1e-999999999": "a number of that many digits is a mistake",
+    "1e99999999999999999999999": "a number of that size is a mistake",
+    "9" * 5_000: "a number of that many digits is a mistake",
     "!!int 0x1F": "write a number in digits",
     '!!int "12:30"': "write a number in digits",
     "!!float abc": "write a number in digits",
@@ -206,5 +206,5 @@ def test_python_is_spared_absurd_numbers_too(value: Any) -> None:
         lambda: dq.ColumnValuesInSet(columns="a", values=[value]),
         lambda: dq.RecordCountTypical(learning_period=value),
     ):
-        with pytest.raises(dq.DeclarationError, match="of that many digits is a slip"):
+        with pytest.raises(dq.DeclarationError, match="of that many digits is a mistake"):
             declare()

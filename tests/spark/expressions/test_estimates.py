@@ -91,7 +91,7 @@ def test_frequent_values(numbers: DataFrame) -> None:
     assert evaluation["top"].observed == ["a"]
     assert "Approximate" in evaluation["two"].message
     assert "4 of them tie for 1 place." in evaluation["tie"].message
-    assert "can not be compared" in evaluation["misfit"].message
+    assert "cannot be compared" in evaluation["misfit"].message
 
 
 def test_nan_is_never_fine(spark: SparkSession) -> None:

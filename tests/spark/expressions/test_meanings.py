@@ -110,7 +110,7 @@ CASES = [
     Case("mapping of dates", "date", [date(2024, 1, 1)], rule({"mapping": {"2024-01-01": "a"}}),
          "Ok", 0),
     Case("mapping that does not fit", "int", [1], rule({"mapping": {"NaN": "a", "x": "b"}}),
-         "Error", None, "can not be compared with column"),
+         "Error", None, "cannot be compared with column"),
     Case("pattern", "string", ["AB-1", "ab-1", "AB-1\n", "xAB-1"],
          rule({"pattern": "[A-Z]+-[0-9]"}), "Error", 3),
     Case("pattern with choices", "string", ["a", "b", "ab"], rule({"pattern": "a|b"}), "Error", 1),

@@ -167,7 +167,8 @@ def test_files_that_are_gone_are_told(spark: SparkSession, tmp_path: Path) -> No
     size, columns = dq.evaluate(frame, [dq.FileSizeInRange(min=0), dq.ColumnCountInRange(min=1)])
     assert (size.status, columns.status) == ("Error", "Ok")
     assert size.message == (
-        "The size of the files could not be told: Spark raised PATH_NOT_FOUND on looking them up."
+        "The size of the files could not be determined: Spark raised PATH_NOT_FOUND on looking "
+        "them up."
     )
 
 

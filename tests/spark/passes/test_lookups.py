@@ -109,7 +109,7 @@ def test_pandas_tables_and_files(spark: SparkSession, here: DataFrame, tmp_path:
         (
             {"reference_columns": "s"},
             (
-                "Column 'n' of type int can not be compared with 's' of type string of asset "
+                "Column 'n' of type int cannot be compared with 's' of type string of asset "
                 "'there'; bring both to one type."
             ),
         ),

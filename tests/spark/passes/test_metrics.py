@@ -312,4 +312,4 @@ def test_what_sees_no_groups_says_so(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1, "a")], "id int, part string")
     rule = dq.PythonRule(name="python", function=_where_it_is, dimensions=["part"])
     [outcome] = dq.evaluate(frame, [rule])
-    assert "can not be broken down" in outcome.details["dimensions"]["part"]
+    assert "cannot be broken down" in outcome.details["dimensions"]["part"]

@@ -1,4 +1,4 @@
-"""Pydantic's validation errors, told as problems that name rule, field and nearest known name."""
+"""Pydantic's validation errors as problems that name rule, field and nearest known name."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _context(detail: ErrorDetails) -> dict[str, Any]:
     if context.get("class") == "Sequence":
         context["class"] = "list"
     if "expected_tags" in context:
-        # A number is told from its value, and so never the form that was expected.
+        # A number is known by its value, and so never the form that was expected.
         tags = context["expected_tags"].removesuffix(", 'number'")
         context["expected_tags"] = tags.replace(", ", " or ")
     return context
