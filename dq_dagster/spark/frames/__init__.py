@@ -1,1 +1,1 @@
-"""Data as Spark DataFrames: types, columns, quoting, slicing."""
+"""Data as Spark DataFrames: types, columns and their quoting, slicing, computing under ANSI."""

@@ -23,6 +23,7 @@ from dq_dagster.metrics.sources import FileBytes, FileCount
 from dq_dagster.spark.frames.columns import identifier
 from dq_dagster.spark.frames.failures import condition_of
 from dq_dagster.spark.frames.slicing import Parts, States
+from dq_dagster.spark.passes.isolation import attempted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,15 +47,21 @@ class FileTotals:
 
 def file_totals(frame: DataFrame) -> FileTotals:
     """Raises Misfit for data that is not read from files, Unmeasurable if Spark cannot tell."""
-    try:
-        paths = [unquote(path) for path in frame.inputFiles()]
-        if paths:
-            return FileTotals(len(paths), _bytes(frame.sparkSession, paths))
-        if _reads_files(frame):
-            return FileTotals(0, 0)
-    except Exception as error:  # noqa: BLE001 (the isolation boundary)
-        raise Unmeasurable.files(condition_of(error)) from None
-    raise Misfit.not_from_files()
+    found = attempted(
+        lambda: _file_totals(frame), lambda error: Unmeasurable.files(condition_of(error))
+    )
+    if isinstance(found, RuleFailure):
+        raise found
+    if found is None:
+        raise Misfit.not_from_files()
+    return found
+
+
+def _file_totals(frame: DataFrame) -> FileTotals | None:
+    paths = [unquote(path) for path in frame.inputFiles()]
+    if paths:
+        return FileTotals(len(paths), _bytes(frame.sparkSession, paths))
+    return FileTotals(0, 0) if _reads_files(frame) else None
 
 
 def file_totals_by_key(frame: DataFrame, key: str) -> dict[str, FileTotals]:
