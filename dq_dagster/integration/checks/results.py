@@ -11,7 +11,7 @@ import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import other_assets
-from dq_dagster.integration.event_log.codec import RECORD, Record, reduced
+from dq_dagster.integration.event_log.codec import RECORD, reduced
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.views import (
     CHART,
@@ -131,12 +131,12 @@ def _unrecorded(error: Exception) -> str:
 
 
 def _all_entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
-    return entries_of(outcome, recording.history.record_of(outcome), chart=chart)
+    return entries_of(outcome, recording.history.record_of(outcome).encode(), chart=chart)
 
 
 def _entries_without_tables(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
     bare = replace(outcome, details={})
-    return entries_of(bare, recording.history.record_of(bare))
+    return entries_of(bare, recording.history.record_of(bare).encode())
 
 
 def _record_alone(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
@@ -171,10 +171,9 @@ def _result(
     )
 
 
-def entries_of(outcome: Outcome, record: Record, *, chart: str = "") -> dict[str, Any]:
-    """What Dagster keeps of an outcome: for people to read, and for later checks to learn from."""
-    written = record.encode()
-    entries = {**shown(outcome, chart=chart), RECORD: written}
+def entries_of(outcome: Outcome, record: Mapping[str, Any], *, chart: str = "") -> dict[str, Any]:
+    """What Dagster keeps of an outcome: for people to read, and the record as it is written."""
+    entries = {**shown(outcome, chart=chart), RECORD: dict(record)}
     if _size(entries) > _MOST_BYTES:
         entries = _within_limit(entries, outcome)
     for table in _TABLES & entries.keys():

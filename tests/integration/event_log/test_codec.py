@@ -156,7 +156,7 @@ def test_people_see_at_most_seven_entries(count: int) -> None:
     groups = [{"group": f"g{n}", "status": Status.OK, "rows": 3} for n in range(count)]
     details = {**verdict.details, "dimensions": {"region": groups}}
     outcome = dq.Outcome(rule, Status.WARNING, found.message, 102.5, {}, "typical", 100, 3, details)
-    entries = entries_of(outcome, Record.of(outcome), chart=charts_of([outcome])[0])
+    entries = entries_of(outcome, Record.of(outcome).encode(), chart=charts_of([outcome])[0])
     assert list(entries) == [
         "dq/status",
         "dq/observed",
