@@ -18,8 +18,7 @@ import pytest
 import dq_dagster as dq
 from docs.catalogue.examples import evaluated
 from docs.catalogue.template import Misplaced, require_places
-from dq_dagster.integration.checks import declared_schema, results
-from dq_dagster.integration.checks import request as asked
+from dq_dagster.integration.checks import request, results
 from dq_dagster.integration.event_log import codec as record_codec
 from dq_dagster.integration.event_log import views
 from dq_dagster.rules.base.column_rules import ColumnRule
@@ -162,7 +161,7 @@ def test_all_metadata_keys_are_listed() -> None:
     listed = set(re.findall(r"`(dq/\w+)`", page))
     known = {
         value
-        for module in (views, record_codec, results, declared_schema, asked)
+        for module in (views, record_codec, results, request)
         for value in vars(module).values()
         if isinstance(value, str) and re.fullmatch(r"dq/\w+", value)
     }

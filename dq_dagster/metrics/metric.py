@@ -42,6 +42,8 @@ class Metric(ABC):
     _: KW_ONLY
     where: str | None = None
 
+    # Whether it is about what the event log holds, rather than about the data.
+    from_log: ClassVar[bool] = False
     # Whether the states of two sets of rows can be merged into the state of both together.
     mergeable: ClassVar[bool] = False
     # The kind of state that can be kept and merged with later ones; None: not kept.

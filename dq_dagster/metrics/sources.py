@@ -202,6 +202,8 @@ class PythonMetric(EntryMetric):
 class MetadataMetric(Metric):
     """An entry of the metadata of an asset's latest materialization."""
 
+    from_log: ClassVar[bool] = True
+
     entry: str
     asset: str | None = None
 
@@ -213,6 +215,8 @@ class MetadataMetric(Metric):
 @dataclass(frozen=True, slots=True)
 class RecordedMetric(Metric):
     """The value of a metric that was recorded last, for an asset or for the judged one."""
+
+    from_log: ClassVar[bool] = True
 
     metric: Metric
     asset: str | None = None

@@ -41,7 +41,6 @@ from dq_dagster.integration.partitions.asset_partitions import (
 from dq_dagster.integration.partitions.keys import partition_key_sql
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.metrics.measured import NO_KEY
-from dq_dagster.metrics.sources import MetadataMetric, RecordedMetric
 from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.frames.ansi import require_ansi, under_ansi
@@ -70,11 +69,11 @@ class BatchRequest:
 
     def by_record(self) -> list[BatchRequest]:
         """Rules about the event log apart: it says one thing of partitions, another of all."""
-        if self.partition_by is None or not any(map(reads_log, self.request.rules)):
+        if self.partition_by is None or not any(map(_reads_log, self.request.rules)):
             return [self]
         request = self.request
-        of_log = request.only(one for one in request.rules if reads_log(one))
-        others = request.only(one for one in request.rules if not reads_log(one))
+        of_log = request.only(one for one in request.rules if _reads_log(one))
+        others = request.only(one for one in request.rules if not _reads_log(one))
         parts = others, of_log.of_partitions(), of_log.of_whole()
         return [replace(self, request=part) for part in parts if part.rules]
 
@@ -298,9 +297,9 @@ class PartitionedSource:
         )
 
 
-def reads_log(one: RequestedRule) -> bool:
+def _reads_log(one: RequestedRule) -> bool:
     """Whether a rule is about what the event log holds."""
-    return any(isinstance(metric, RecordedMetric | MetadataMetric) for metric in one.metrics)
+    return any(metric.from_log for metric in one.metrics)
 
 
 def other_assets(rules: Sequence[Rule], own: dg.AssetKey) -> list[str]:

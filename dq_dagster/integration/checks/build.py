@@ -132,7 +132,7 @@ def _checks_of(rule_set: RuleSet, assets: Sequence[Any]) -> dg.AssetChecksDefini
         run.require_partitions()
 
     given = frozenset(key for asset in assets for key in keys_of(asset))
-    watch(checks, LoadedChecks(rule_set, partitions_def, given))
+    watch(checks, LoadedChecks(key, rule_set, partitions_def, given))
     return checks
 
 

@@ -27,6 +27,7 @@ class UnknownAssetWarning(UserWarning):
 class LoadedChecks:
     """The checks of one rule set, as they are loaded."""
 
+    key: dg.AssetKey
     rule_set: RuleSet
     partitions_def: dg.PartitionsDefinition[Any] | None
     # The assets that were given along: they exist, also where a job or a test takes only some.
@@ -48,7 +49,7 @@ class LoadedChecks:
         self, known: Collection[dg.AssetKey], *, of_steps: bool = False
     ) -> list[Problem]:
         """Those that the rules are about; ``of_steps``: that their step depends on."""
-        own, rules = dg.AssetKey(self.rule_set.asset_path), self.rule_set.enabled_rules
+        own, rules = self.key, [rule for rule in self.rule_set.rules if rule.enabled]
         others = [(rule, rule.other_assets if of_steps else rule.named_assets) for rule in rules]
         names = [key.to_user_string() for key in known]
         # A definition is there on purpose, wherever its asset comes from.

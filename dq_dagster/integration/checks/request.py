@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import dagster as dg
 
 from dq_dagster.errors import did_you_mean
-from dq_dagster.integration.internals import partition_tags
+from dq_dagster.integration.internals import asset_metadata, partition_tags
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions, run_partitions
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.fields.schema_columns import ForeignColumn, SchemaColumn
+from dq_dagster.rules.fields.type_names import parse_type
 from dq_dagster.ruleset import RuleSet, dataset_check_name
 
 # A run's tag that names a partition: each selected rule is judged there, whatever its
@@ -50,9 +53,9 @@ class RequestedChecks:
 
 def request_of_dataset(rule_set: RuleSet, names: set[str]) -> RequestedChecks:
     """All rules on all rows: the asset has no partitions, and there is one check a rule."""
-    chosen = {rule.name: rule for rule in rule_set.enabled_rules if rule.check_name in names}
-    checks = {(name, False): rule.check_name for name, rule in chosen.items()}
-    return RequestedChecks(CheckRequest.of(chosen.values()), checks)
+    chosen = [rule for rule in rule_set.rules if rule.enabled and rule.check_name in names]
+    checks = {(rule.name, False): rule.check_name for rule in chosen}
+    return RequestedChecks(CheckRequest.of(chosen), checks)
 
 
 def request_of_partitions(
@@ -135,3 +138,50 @@ def _require_partition(what: str, key: str, asset: AssetPartitions) -> None:
         f"partition of it.{hint}",
         allow_retries=False,
     )
+
+
+COLUMN_SCHEMA = "dagster/column_schema"
+
+
+# The tag of a column that says what its values mean.
+MEANING = "dq/meaning"
+
+
+def with_declared_schema(rule_set: RuleSet, key: dg.AssetKey, context: StepContext) -> RuleSet:
+    """The rule set with the columns of its asset's definition, unless it declares its own."""
+    if rule_set.declared_schema is not None:
+        return rule_set
+    metadata = asset_metadata(context, key) or _own_metadata(rule_set.asset)
+    columns = declared_columns(metadata) if COLUMN_SCHEMA in metadata else []
+    return rule_set.declaring(columns) if columns else rule_set
+
+
+def declared_columns(metadata: Mapping[str, Any]) -> list[SchemaColumn]:
+    """The columns of an asset's metadata; none where it does not name each of them once."""
+    found = metadata.get(COLUMN_SCHEMA)
+    schema = found.schema if isinstance(found, dg.TableSchemaMetadataValue) else found
+    if not isinstance(schema, dg.TableSchema):
+        return []
+    names = [column.name for column in schema.columns]
+    if len(set(names)) < len(names) or not all(names):
+        return []
+    return [_column(column) for column in schema.columns]
+
+
+def _column(column: dg.TableColumn) -> SchemaColumn:
+    try:
+        parse_type(column.type)
+    except ValueError:
+        kind: type[SchemaColumn] = ForeignColumn
+    else:
+        kind = SchemaColumn
+    return kind(name=column.name, type=column.type, meaning=column.tags.get(MEANING))
+
+
+def _own_metadata(asset: Any) -> Mapping[str, Any]:
+    """Of a definition that was given to the rule set but is no part of the job."""
+    if isinstance(asset, dg.AssetSpec):
+        return asset.metadata
+    if isinstance(asset, dg.AssetsDefinition):
+        return asset.metadata_by_key[asset.key]
+    return {}

@@ -11,7 +11,7 @@ import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import other_assets
-from dq_dagster.integration.event_log.codec import RECORD, Record, reduced
+from dq_dagster.integration.event_log.codec import RECORD, reduced
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.views import (
     CHART,
@@ -83,7 +83,7 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> list[Any]:
     events: list[Any] = []
     outputs: dict[str, None] = {}
     selected = {key.name for key in recording.context.selected_asset_check_keys}
-    worst_first = sorted(outcomes, key=lambda outcome: -BADNESS[outcome.status])
+    worst_first = sorted(outcomes, key=lambda outcome: -BADNESS[outcome.judgement.status])
     charts = charts_of(worst_first)
     for place, outcome in enumerate(worst_first):
         chart, partition = charts.get(place, ""), outcome.partition
@@ -112,13 +112,13 @@ def check_result(
     outcome: Outcome, name: str, recording: Recording, *, chart: str = ""
 ) -> dg.AssetCheckResult:
     """The result with all there is to say; if that cannot be recorded, at least its numbers."""
-    message = outcome.message
+    message = said = outcome.judgement.message
     for attempt in (_all_entries, _entries_without_tables, _record_alone):
         try:
             return _result(outcome, name, recording, attempt(outcome, recording, chart), message)
         except Exception as error:
             # One rule's details must not cost all rules their results, nor later ones their past.
-            if message == outcome.message:
+            if message == said:
                 message = f"{_shortened(message)} {_unrecorded(error)}"
             recording.context.log.warning(
                 "The details of check '%s' could not be recorded.", name, exc_info=True
@@ -131,12 +131,12 @@ def _unrecorded(error: Exception) -> str:
 
 
 def _all_entries(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
-    return entries_of(outcome, recording.history.record_of(outcome), chart=chart)
+    return entries_of(outcome, recording.history.record_of(outcome).encode(), chart=chart)
 
 
 def _entries_without_tables(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
     bare = outcome.without_details()
-    return entries_of(bare, recording.history.record_of(bare))
+    return entries_of(bare, recording.history.record_of(bare).encode())
 
 
 def _record_alone(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.As
 def _result(
     outcome: Outcome, name: str, recording: Recording, entries: Mapping[str, Any], message: str
 ) -> dg.AssetCheckResult:
-    status = outcome.status
+    status = outcome.judgement.status
     severity = dg.AssetCheckSeverity.ERROR
     if status is Status.WARNING:
         severity = dg.AssetCheckSeverity.WARN
@@ -171,10 +171,9 @@ def _result(
     )
 
 
-def entries_of(outcome: Outcome, record: Record, *, chart: str = "") -> dict[str, Any]:
-    """What Dagster keeps of an outcome: for people to read, and for later checks to learn from."""
-    written = record.encode()
-    entries = {**shown(outcome, chart=chart), RECORD: written}
+def entries_of(outcome: Outcome, record: Mapping[str, Any], *, chart: str = "") -> dict[str, Any]:
+    """What Dagster keeps of an outcome: for people to read, and the record as it is written."""
+    entries = {**shown(outcome, chart=chart), RECORD: dict(record)}
     if _size(entries) > _MOST_BYTES:
         entries = _within_limit(entries, outcome)
     for table in _TABLES & entries.keys():
@@ -206,9 +205,8 @@ def _within_limit(entries: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
 
 def _judged(outcome: Outcome) -> set[str]:
     """The keys of the metrics that the verdict is about, and of those compared with their past."""
-    details = outcome.details
-    found = [details, *details.get("columns", {}).values()]
-    by_past = {one["typical"]["metric"] for one in found if "typical" in one}
+    found = [outcome.judgement, *outcome.judgement.columns.values()]
+    by_past = {one.typical.metric for one in found if one.typical is not None}
     return by_past | set(outcome.observed_metrics)
 
 

@@ -20,15 +20,14 @@ from dq_dagster.integration.checks.batches import (
     OtherAssets,
     PartitionedSource,
     other_assets,
-    reads_log,
 )
-from dq_dagster.integration.checks.declared_schema import with_declared_schema
 from dq_dagster.integration.checks.failures import absent, cause_of, is_missing, presentable_error
 from dq_dagster.integration.checks.readers import AssetIOManager, Reader, name_of
 from dq_dagster.integration.checks.request import (
     RequestedChecks,
     request_of_dataset,
     request_of_partitions,
+    with_declared_schema,
 )
 from dq_dagster.integration.checks.results import Recording, events_of
 from dq_dagster.integration.event_log.history import EventLogHistory
@@ -236,7 +235,7 @@ class CheckRun:
         beside = OtherDatasets(
             asset=self.checked.name, references=OtherAssets(self.context, self.checked.others)
         )
-        if any(map(reads_log, request.rules)):
+        if any(metric.from_log for one in request.rules for metric in one.metrics):
             rules = [one.rule for one in request.rules]
             beside = replace(
                 beside,

@@ -182,9 +182,10 @@ class Record:
         series: str = "",
         states: StatesRecord | None = None,
     ) -> Record:
-        metrics, error = outcome.metrics, outcome.details.get("error")
+        judgement, metrics = outcome.judgement, outcome.metrics
+        error = judgement.details.get("error")
         return cls(
-            outcome.status,
+            judgement.status,
             outcome.was_empty,
             outcome.rule.type,
             metrics,
@@ -193,9 +194,9 @@ class Record:
             outcome.statuses,
             outcome.group_metrics,
             outcome.group_statuses,
-            outcome.bounds,
-            outcome.rows,
-            outcome.failed_rows,
+            judgement.bounds,
+            judgement.rows,
+            judgement.failed_rows,
             None if error is None else str(error),
             data,
             time,

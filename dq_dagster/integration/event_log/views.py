@@ -151,7 +151,7 @@ def charts_of(outcomes: Sequence[Outcome]) -> dict[int, str]:
     """
     if find_spec("matplotlib") is None:
         return {}
-    worst_first = sorted(range(len(outcomes)), key=lambda n: -BADNESS[outcomes[n].status])
+    worst_first = sorted(range(len(outcomes)), key=lambda n: -BADNESS[outcomes[n].judgement.status])
     left = MOST_CHARTS
     charts: dict[int, str] = {}
     for place in worst_first:

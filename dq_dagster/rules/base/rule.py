@@ -8,6 +8,7 @@ import unicodedata
 from abc import abstractmethod
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -172,7 +173,7 @@ class Rule(BaseModel):
         """The same rule, with what it calls by the name of a declared metric filled in."""
         return self
 
-    @property
+    @cached_property
     def check_name(self) -> str:
         """The name of the Dagster check this rule becomes."""
         return check_name(self.name)

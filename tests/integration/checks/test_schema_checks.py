@@ -62,7 +62,7 @@ def test_a_wide_table_keeps_what_is_wrong() -> None:
     rule = dq.SchemaEquals(expected=[{"name": "a", "type": "int"}])
     judgement = Judgement(Status.ERROR, "wrong", observed=20, details={"schema": rows})
     outcome = Outcome(rule, judgement)
-    entries = entries_of(outcome, Record.of(outcome))
+    entries = entries_of(outcome, Record.of(outcome).encode())
     records = [record.data for record in entries["dq/schema"].records]
     assert len(json.dumps(records)) <= 16_384
     kept = [record["index"] for record in records]

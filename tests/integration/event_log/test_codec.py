@@ -159,7 +159,7 @@ def test_people_see_at_most_seven_entries(count: int) -> None:
     )
     groups = [GroupRow(f"g{n}", Status.OK, 3) for n in range(count)]
     outcome = dq.Outcome(rule, warned, dimensions={"region": groups})
-    entries = entries_of(outcome, Record.of(outcome), chart=charts_of([outcome])[0])
+    entries = entries_of(outcome, Record.of(outcome).encode(), chart=charts_of([outcome])[0])
     assert list(entries) == [
         "dq/status",
         "dq/observed",

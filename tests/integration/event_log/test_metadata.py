@@ -69,7 +69,7 @@ def test_metadata_stays_small() -> None:
         Judgement(Status.OK, "fine", observed=dict.fromkeys(columns, 0), columns=columns),
         metrics=dict.fromkeys(columns, 0),
     )
-    entries = entries_of(outcome, Record.of(outcome))
+    entries = entries_of(outcome, Record.of(outcome).encode())
     assert len(json.dumps(entries, default=str)) <= 16_384
     assert entries["dq/record"]["status"] == "Ok"
 
@@ -213,7 +213,7 @@ def typical_of(columns: int) -> Mapping[str, Any]:
         ),
         metrics={f"{kind}:{name}": 1 for name in names for kind in ("column_avg", "count_value")},
     )
-    return entries_of(outcome, Record.of(outcome))
+    return entries_of(outcome, Record.of(outcome).encode())
 
 
 def test_numbers_that_are_not_judged_give_way_before_a_database_refuses_them() -> None:

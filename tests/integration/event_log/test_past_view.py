@@ -48,7 +48,7 @@ def outcome(value: float, **parameters: Any) -> Outcome:
 
 
 def kept(one: Outcome, *, chart: str = "") -> dict[str, Any]:
-    return entries_of(one, Record.of(one), chart=chart)
+    return entries_of(one, Record.of(one).encode(), chart=chart)
 
 
 def columns(values: Mapping[str, float]) -> Outcome:

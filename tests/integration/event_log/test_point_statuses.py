@@ -106,12 +106,12 @@ def test_statuses_leave_with_their_numbers() -> None:
         group_metrics={"region": {"e": {"x": 1.0}}},
         group_statuses={"region": {"e": {"x": OK}}},
     )
-    entries = entries_of(one, Record.of(one))["dq/record"]
+    entries = entries_of(one, Record.of(one).encode())["dq/record"]
     # There is no room for groups, and what is judged by its past keeps its numbers.
     assert {"groups", "group_statuses"}.isdisjoint(entries)
     assert entries["metrics"] == many
     assert entries["statuses"] == {"": "Ok", "avg:7": "Error"}
     few = replace(one, metrics={"avg:7": 7.0, "avg:8": 8.0})
-    entries = entries_of(few, Record.of(few))["dq/record"]
+    entries = entries_of(few, Record.of(few).encode())["dq/record"]
     assert entries["group_statuses"] == {"region": "Ok"}
     assert entries["groups"] == {"region": {"e": {"x": 1.0}}}
