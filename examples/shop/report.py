@@ -110,7 +110,7 @@ def _worst_first() -> Sequence[dq.Status]:
 
 
 def _message(line: Line) -> Text:
-    # What is in order needs one line only; what is not is told in full.
+    # What is in order needs one line only; what is not is said in full.
     brief = line.status is dq.Status.OK
     return Text(line.message, no_wrap=brief, overflow="ellipsis" if brief else "fold")
 

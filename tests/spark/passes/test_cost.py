@@ -9,7 +9,7 @@ import pytest
 
 import dq_dagster as dq
 from examples.bench.data import orders
-from examples.bench.suites import EVERYDAY, IN_ONE_LOOK
+from examples.bench.suites import EVERYDAY, IN_ONE_PASS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -172,4 +172,4 @@ def test_30_everyday_rules_take_at_most_12_jobs(spark: SparkSession, count_jobs:
 def test_everyday_rules_of_one_look_take_one_pass(spark: SparkSession, count_jobs: Counter) -> None:
     table = orders(spark, 200)
     rows = count_jobs(lambda: dq.evaluate(table, [dq.RecordCountInRange(min=200, max=200)]))
-    assert count_jobs(lambda: dq.evaluate(table, IN_ONE_LOOK)) == rows
+    assert count_jobs(lambda: dq.evaluate(table, IN_ONE_PASS)) == rows
