@@ -54,7 +54,7 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     if left_out := config.stash.get(LEFT_OUT, 0):
         terminalreporter.write_sep("-", "deep tests")
-        terminalreporter.write_line(f"{left_out} were left out; ./dev test --deep runs them too.")
+        terminalreporter.write_line(f"{left_out} left out; ./dev test --deep runs them too.")
 
 
 @pytest.fixture(scope="session")

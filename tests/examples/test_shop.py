@@ -230,7 +230,9 @@ def test_the_demo_says_when_nothing_was_saved(shop: ShopRun) -> None:
     assert "./dev ui" not in output.getvalue()
 
 
-def test_the_demo_distinguishes_a_crash_from_a_broken_rule(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_demo_distinguishes_a_crash_from_a_broken_rule(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.touch()
     output = io.StringIO()
