@@ -25,6 +25,7 @@ TESTED_BY_OTHERS = {"errors"}
 TEXTS = [
     *MODULES,
     *sorted((ROOT / "examples").rglob("*.py")),
+    *sorted((ROOT / "examples").rglob("*.md")),
     *sorted((ROOT / "docs").rglob("*.py")),
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "README.md",
