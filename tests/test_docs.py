@@ -143,15 +143,15 @@ def test_every_example_gives_a_verdict(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("text", "told"),
     [
         ("## One\n<!-- rule: a -->", "put into the right family: '<!-- rule: b -->'"),
         ("## One\n<!-- rule: a -->\n<!-- rule: b -->\n<!-- rule: c -->", "no rule types: c"),
         ("## One\n<!-- rule: a -->\n## Two\n<!-- rule: b -->\n<!-- rule: a -->", "twice: a"),
     ],
 )
-def test_a_type_needs_one_place_on_the_page(text: str, problem: str) -> None:
-    with pytest.raises(Misplaced, match=re.escape(problem)):
+def test_a_type_needs_one_place_on_the_page(text: str, told: str) -> None:
+    with pytest.raises(Misplaced, match=re.escape(told)):
         families(text, ["a", "b"])
 
 

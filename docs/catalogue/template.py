@@ -17,16 +17,16 @@ _HEADING = re.compile(r"^## (.+)$")
 class Misplaced(Exception):
     """Rule types and the places for them do not go together."""
 
-    def __init__(self, *, missing: set[str], unknown: set[str], twice: set[str]) -> None:
-        problems = []
-        if missing:
-            lines = ", ".join(f"'<!-- rule: {kind} -->'" for kind in sorted(missing))
-            problems.append(f"put into the right family: {lines}")
+    def __init__(self, *, homeless: set[str], unknown: set[str], twice: set[str]) -> None:
+        told = []
+        if homeless:
+            lines = ", ".join(f"'<!-- rule: {kind} -->'" for kind in sorted(homeless))
+            told.append(f"put into the right family: {lines}")
         if unknown:
-            problems.append(f"these are no rule types: {', '.join(sorted(unknown))}")
+            told.append(f"these are no rule types: {', '.join(sorted(unknown))}")
         if twice:
-            problems.append(f"these stand here twice: {', '.join(sorted(twice))}")
-        super().__init__(f"{TEMPLATE.name}: {'; '.join(problems)}.")
+            told.append(f"these stand here twice: {', '.join(sorted(twice))}")
+        super().__init__(f"{TEMPLATE.name}: {'; '.join(told)}.")
 
 
 def families(text: str | None = None, types: Collection[str] = RULE_TYPES) -> dict[str, list[str]]:
@@ -39,10 +39,10 @@ def families(text: str | None = None, types: Collection[str] = RULE_TYPES) -> di
         elif place := _PLACE.match(line):
             found.setdefault(family, []).append(place[1])
     places = Counter(kind for kinds in found.values() for kind in kinds)
-    missing, unknown = set(types) - set(places), set(places) - set(types)
+    homeless, unknown = set(types) - set(places), set(places) - set(types)
     twice = {kind for kind, count in places.items() if count > 1}
-    if missing or unknown or twice:
-        raise Misplaced(missing=missing, unknown=unknown, twice=twice)
+    if homeless or unknown or twice:
+        raise Misplaced(homeless=homeless, unknown=unknown, twice=twice)
     return found
 
 

@@ -245,6 +245,7 @@ def test_the_demo_distinguishes_a_crash_from_a_broken_rule(
     assert "orders_by_day could not be built" in output.getvalue()
 
 
+@pytest.mark.deep
 def test_the_demo_saves_what_dagster_shows_afterwards(tmp_path: Path) -> None:
     (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}", encoding="utf-8")
     command = [sys.executable, "-m", "examples.shop.demo", "--orders", "100"]

@@ -33,6 +33,7 @@ def test_every_oracle_has_a_generator() -> None:
     assert SHEETS * TABLES >= 200
 
 
+@pytest.mark.deep
 def test_the_cases_lead_to_every_verdict() -> None:
     verdicts: dict[str, set[str]] = {name: set() for name in ORACLES}
     for seed in range(SHEETS):

@@ -86,6 +86,7 @@ def test_200_rules_take_as_many_jobs_as_one(
     assert not [outcome.message for outcome in found if "error" in outcome.details]
 
 
+@pytest.mark.deep
 def test_1000_rules_take_a_bounded_number_of_passes(
     spark: SparkSession, count_jobs: Counter
 ) -> None:
