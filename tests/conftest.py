@@ -1,4 +1,8 @@
-"""One Spark session for the whole test process, and a counter of Spark jobs."""
+"""One Spark session for the whole test process, a counter of Spark jobs, and the deep tests.
+
+Tests marked ``deep`` are the large ones. They are left out unless ``--deep`` or ``--deep-only`` is
+given, or a test is named by its node id; how many were left out is said at the end.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,45 @@ from dq_dagster.spark.session.java import ensure_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("deep tests")
+    group.addoption("--deep", action="store_true", help="run the tests marked deep as well")
+    group.addoption("--deep-only", action="store_true", help="run only the tests marked deep")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    deep = [item for item in items if item.get_closest_marker("deep")]
+    others = [item for item in items if not item.get_closest_marker("deep")]
+    if config.getoption("--deep-only"):
+        items[:], left_out = deep, others
+    elif config.getoption("--deep") or any("::" in argument for argument in config.args):
+        left_out = []
+    else:
+        items[:], left_out = others, deep
+        config.stash[LEFT_OUT] = len(deep)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    # Processes of pytest-xdist report to the one that prints; all of them collect the same tests.
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_sep("-", "deep tests")
+        terminalreporter.write_line(f"{left_out} left out; ./dev test --deep runs them too.")
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ import pytest
 
 import dq_dagster as dq
 from docs.catalogue.examples import evaluated
+from docs.catalogue.pages import pages
 from docs.catalogue.template import Misplaced, require_places
 from dq_dagster.integration.checks import request, results
 from dq_dagster.integration.event_log import codec as record_codec
@@ -120,7 +121,16 @@ def documented_fields(text: str) -> set[str]:
     return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
 
 
-def test_generated_pages_are_up_to_date() -> None:
+def test_generated_pages_are_up_to_date(spark: SparkSession) -> None:
+    # In the zone of ./dev docs, not that of the other tests.
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    for page, text in pages(session).items():
+        assert page.read_text(encoding="utf-8") == text, f"{page.name}: run ./dev docs"
+
+
+@pytest.mark.deep
+def test_the_command_finds_the_pages_up_to_date() -> None:
     command = [sys.executable, "-m", "docs.catalogue", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"Run ./dev docs:\n{done.stdout}{done.stderr}"

@@ -1,4 +1,4 @@
-"""How long rules take, as multiples of work done by hand. Seconds mean nothing elsewhere.
+"""How long rules take, as multiples of work done by hand. Seconds of other machines mean nothing.
 
 Suites: A (everyday rules), W (many rules), B (everyday rules by day), I (a new day among many old
 ones), D (what Dagster itself costs).
@@ -60,7 +60,7 @@ def _options() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--small", action="store_true", help="a quick look, at 200,000 rows")
+    parser.add_argument("--small", action="store_true", help="a quick try with 200,000 rows")
     parser.add_argument("--rows", type=int, help="5,000,000 where omitted")
     parser.add_argument("--repeat", type=int, help="measured rounds: 5 where omitted, 3 if small")
     parser.add_argument("--suite", choices=tuple(SUITES), help="all where omitted")

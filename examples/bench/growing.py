@@ -68,14 +68,14 @@ class GrowingDataset:
     def check_new_day(self) -> list[AssetCheckEvaluation]:
         """The same, where only the newest day may be read."""
         found = self.check()
-        told = f"1 of {self.days:,} partitions was read, {self.days - 1:,} are as recorded."
-        more = [text for one in found if not (text := str(one.description)).endswith(told)]
+        expected = f"1 of {self.days:,} partitions was read, {self.days - 1:,} are as recorded."
+        more = [text for one in found if not (text := str(one.description)).endswith(expected)]
         if more:
-            raise SystemExit("\n".join([f"Expected of all checks: {told}", *more]))
+            raise SystemExit("\n".join([f"Expected of all checks: {expected}", *more]))
         return found
 
     def in_full(self) -> dq.Evaluation:
-        """What a look at all rows says, without Dagster and without any record."""
+        """What all rows say, without Dagster and without any record."""
         every = orders_of_days(self.spark, FIRST_DAY, range(self.days), self.rows_a_day)
         return dq.evaluate(every, self.rules)
 
@@ -110,7 +110,7 @@ class GrowingDataset:
 
 
 def require_full_answers(found: Iterable[AssetCheckEvaluation], full: dq.Evaluation) -> None:
-    """Answers put together from the record are those of a look at everything."""
+    """Answers put together from the record are those of all rows."""
     seen = {one.check_name: one.metadata["dq/observed"].value for one in found}
     different = [
         f"{one.rule.name}: {seen.get(one.rule.check_name)} from the record, {one.observed} in full"
@@ -118,7 +118,7 @@ def require_full_answers(found: Iterable[AssetCheckEvaluation], full: dq.Evaluat
         if not _same(seen.get(one.rule.check_name), one.observed)
     ]
     if different or len(seen) != len(full):
-        raise SystemExit("\n".join(["The record and a full look differ:", *different]))
+        raise SystemExit("\n".join(["The record and all rows differ:", *different]))
 
 
 def _same(one: Any, other: Any) -> bool:

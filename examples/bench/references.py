@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from examples.bench.data import COUNTRIES, CURRENCIES, STATUSES
 from examples.bench.suites import NOT_EMPTY
 
-# What the rules of suite A that take one look at each row look at.
+# The columns that the rules of suite A read that take one pass.
 SCANNED = [
     *NOT_EMPTY,
     "quantity",

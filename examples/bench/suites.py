@@ -15,9 +15,9 @@ from examples.bench.data import (
     TEXTS,
 )
 
-# Suite A: thirty everyday rules, apart by what they take: one look at each row, or more.
+# Suite A: thirty everyday rules, apart by what they take: one pass over the rows, or more.
 NOT_EMPTY = "order_id customer_id payment country currency status email ordered_at".split()
-IN_ONE_LOOK: tuple[dq.Rule, ...] = (
+IN_ONE_PASS: tuple[dq.Rule, ...] = (
     *(dq.ColumnNotEmpty(name=f"{column}_given", columns=column) for column in NOT_EMPTY),
     dq.ColumnMinInRange(name="quantity_min", columns="quantity", min=1),
     dq.ColumnMaxInRange(name="quantity_max", columns="quantity", max=50),
@@ -37,16 +37,16 @@ IN_ONE_LOOK: tuple[dq.Rule, ...] = (
     dq.RecordCountInRange(name="rows", min=1),
     dq.ColumnCountInRange(name="columns", min=len(COLUMNS) + 1, max=len(COLUMNS) + 1),
 )
-IN_SEVERAL_LOOKS: tuple[dq.Rule, ...] = (
+IN_SEVERAL_PASSES: tuple[dq.Rule, ...] = (
     dq.ColumnUnique(name="order_id_unique", columns="order_id"),
     dq.ColumnUnique(name="payment_unique", columns="payment"),
     dq.ColumnMedianInRange(name="weight_median", columns="weight", min=45, max=55),
     dq.ColumnMedianInRange(name="amount_median", columns="amount", min=20_000, max=30_000),
     dq.ColumnMostFrequentInSet(name="country_top", columns="country", values=["DE"]),
 )
-EVERYDAY = IN_ONE_LOOK + IN_SEVERAL_LOOKS
-# Suite I: those that states of partitions answer; the columns have to be looked at each time.
-FROM_STATES = tuple(rule for rule in IN_ONE_LOOK if rule.name != "columns")
+EVERYDAY = IN_ONE_PASS + IN_SEVERAL_PASSES
+# Suite I: those that states of partitions answer; the columns have to be read each time.
+FROM_STATES = tuple(rule for rule in IN_ONE_PASS if rule.name != "columns")
 
 
 def scoped(rules: Sequence[dq.Rule], scope: str) -> tuple[dq.Rule, ...]:
@@ -55,7 +55,7 @@ def scoped(rules: Sequence[dq.Rule], scope: str) -> tuple[dq.Rule, ...]:
 
 
 def many_rules(count: int) -> list[dq.Rule]:
-    """Suite W: that many different rules over all columns, of all kinds that take one look."""
+    """Suite W: that many different rules over all columns, of all kinds that take one pass."""
     columns = list(COLUMNS)
     return [_rule(n, columns[n % len(columns)], n // len(columns)) for n in range(count)]
 

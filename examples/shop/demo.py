@@ -110,8 +110,8 @@ def show(
 
 
 def _show_tables(whole: dg.ExecuteInProcessResult, console: Console) -> None:
-    asked = [rule_set for rule_set in rules.RULE_SETS if rule_set.asset_name != BY_DAY]
-    lines = report.lines_of(whole, asked)
+    unpartitioned = [rule_set for rule_set in rules.RULE_SETS if rule_set.asset_name != BY_DAY]
+    lines = report.lines_of(whole, unpartitioned)
     report.print_table(lines, console)
     counts = report.counts_of([line.status for line in lines])
     console.print(f"{len(lines)} checks: {counts}\n", highlight=False)

@@ -1,4 +1,4 @@
-"""What happens in a run, told while it happens."""
+"""What happens in a run, printed while it happens."""
 
 from __future__ import annotations
 

@@ -143,6 +143,7 @@ def process(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, **options)
 
 
+@pytest.mark.deep
 def test_a_process_of_its_own_prints_the_rule_and_nothing_else() -> None:
     environment = {**os.environ, "JAVA_TOOL_OPTIONS": "-Dsome=thing"}
     done = process("docs/orders.csv", "--conf", "spark.master=local[1]", env=environment)

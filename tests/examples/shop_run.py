@@ -34,7 +34,7 @@ DEFECTS = planted()
 
 @dataclass(frozen=True)
 class ShopRun:
-    """The two runs of the demo, where the tables lie, and what was told meanwhile."""
+    """The two runs of the demo, where the tables lie, and what was printed meanwhile."""
 
     result: dg.ExecuteInProcessResult
     by_day: dg.ExecuteInProcessResult

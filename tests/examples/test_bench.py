@@ -54,7 +54,7 @@ def test_days_cost_no_further_jobs(spark: SparkSession, count_jobs: Count) -> No
     assert count_jobs(lambda: evaluate_days(smaller)) == every
 
 
-def test_different_answers_are_told() -> None:
+def test_different_answers_are_reported() -> None:
     with pytest.raises(SystemExit, match="differ on 2024-03-01:\nrows: 4 by rules, 5 by hand"):
         require_same("2024-03-01", {"rows": 4, "sum": 1}, {"rows": 5, "sum": 1})
 
@@ -146,13 +146,13 @@ def test_jobs_are_to_be_the_same() -> None:
 
 def test_most_days_are_compared_with_fewest() -> None:
     laps = Laps({"10": LAPS.by_name["hand"], "30": (), "100": LAPS.by_name["rules"]})
-    told = Growth(1.5).verdict(laps)
-    assert told == "held    100 take 0.50 x 10 (at most 1.50); CPU 0.75 x"
+    verdict = Growth(1.5).verdict(laps)
+    assert verdict == "held    100 take 0.50 x 10 (at most 1.50); CPU 0.75 x"
 
 
-def test_a_difference_is_told_in_seconds() -> None:
-    told = Difference("hand", "rules").verdict(LAPS)
-    assert told == "        hand: 0.20 s more than rules (2.00 x)"
+def test_a_difference_is_given_in_seconds() -> None:
+    verdict = Difference("hand", "rules").verdict(LAPS)
+    assert verdict == "        hand: 0.20 s more than rules (2.00 x)"
 
 
 def test_the_table_shows_seconds_jobs_and_ratios() -> None:

@@ -89,7 +89,7 @@ def test_nothing_else_is_wrong(table: str, tables: dict[str, DataFrame]) -> None
         if defect.table == table:
             good = good.where(f"NOT ({defect.rows})")
     outcomes = dq.evaluate(good, RULE_SETS[table])
-    # What is missing as a whole can not be put right by leaving rows out.
+    # What is missing as a whole cannot be put right by leaving rows out.
     assert [outcome.rule.name for outcome in outcomes if not outcome.ok] == (
         ["paypal_amounts"] if table == "payments" else []
     )
@@ -195,7 +195,7 @@ def test_the_session_keeps_its_settings(shop: ShopRun, spark: SparkSession) -> N
     assert spark.conf.get("spark.sql.session.timeZone") == "America/New_York"
 
 
-def test_the_demo_tells_how_far_it_is(shop: ShopRun) -> None:
+def test_the_demo_shows_its_progress(shop: ShopRun) -> None:
     lines = [line.split("s  ", 1)[1] for line in shop.progress.splitlines()]
     assert "customers: built" in lines
     assert "customers: checked, 2 Error, 3 Warning, 1 Empty, 6 Ok" in lines
@@ -231,7 +231,9 @@ def test_the_demo_says_when_nothing_was_saved(shop: ShopRun) -> None:
     assert "./dev ui" not in output.getvalue()
 
 
-def test_the_demo_tells_a_crash_from_a_broken_rule(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_demo_distinguishes_a_crash_from_a_broken_rule(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.touch()
     output = io.StringIO()
@@ -244,6 +246,7 @@ def test_the_demo_tells_a_crash_from_a_broken_rule(spark: SparkSession, tmp_path
     assert "orders_by_day could not be built" in output.getvalue()
 
 
+@pytest.mark.deep
 def test_the_demo_saves_what_dagster_shows_afterwards(tmp_path: Path) -> None:
     (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}", encoding="utf-8")
     command = [sys.executable, "-m", "examples.shop.demo", "--orders", "100"]

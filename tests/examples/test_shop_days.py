@@ -104,7 +104,7 @@ def test_no_other_rule_finds_anything(verdicts: list[days.Verdict]) -> None:
         ),
     ],
 )
-def test_what_a_day_is_told(
+def test_what_is_said_of_a_day(
     check: str, day: str, message: str, verdicts: list[days.Verdict]
 ) -> None:
     [found] = [one for one in verdicts if (one.check, one.day) == (check, day)]

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.deep
+
 LAUNCH = """
 mutation($job: String!, $tags: [ExecutionTag!]) {
   launchRun(executionParams: {

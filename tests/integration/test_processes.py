@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dagster as dg
+import pytest
 
 from tests.integration.processes import make_job
 
 
+@pytest.mark.deep
 def test_checks_run_under_the_multiprocess_executor() -> None:
     with (
         dg.instance_for_test() as instance,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import dq_dagster as dq
+from tests.depth import deep_after
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +49,7 @@ def selection(random: Random, files: Sequence[Path]) -> list[Path]:
     return random.sample(files, random.choice((1, 2, 32, 33, 60, 200, len(files))))
 
 
-@pytest.mark.parametrize("number", range(CASES))
+@pytest.mark.parametrize("number", deep_after(4, range(CASES)))
 def test_sizes_are_those_of_the_operating_system(
     spark: SparkSession, files: list[Path], number: int
 ) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import dq_dagster as dq
+from tests.depth import deep_after
 from tests.oracle.comparing import differences
 from tests.oracle.frames import frame
 from tests.oracle.plain import expected
@@ -32,6 +33,7 @@ def test_every_oracle_has_a_generator() -> None:
     assert SHEETS * TABLES >= 200
 
 
+@pytest.mark.deep
 def test_the_cases_lead_to_every_verdict() -> None:
     verdicts: dict[str, set[str]] = {name: set() for name in ORACLES}
     for seed in range(SHEETS):
@@ -49,7 +51,7 @@ def test_the_cases_lead_to_every_verdict() -> None:
         assert wanted <= seen <= wanted | {"Warning"}, name
 
 
-@pytest.mark.parametrize("seed", range(SHEETS))
+@pytest.mark.parametrize("seed", deep_after(1, range(SHEETS)))
 def test_rules_say_what_plain_python_says(spark: SparkSession, seed: int) -> None:
     given = sheet(seed, TABLES)
     together = given.together

@@ -11,6 +11,8 @@ from itertools import combinations
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import dq_dagster as dq
 from tests.oracle.names import HOSTILE_NAMES
 
@@ -298,6 +300,7 @@ def too_long(wanted: dict[str, Any], values: list[Any], path: str) -> Iterator[s
                 yield path
 
 
+@pytest.mark.deep
 def test_random_texts_are_measured_as_plain_python_does(spark: SparkSession) -> None:
     random = Random(7)
     kinds = [(f"{n} {HOSTILE_NAMES[n % 50]}", text_type(random, 3)) for n in range(210)]

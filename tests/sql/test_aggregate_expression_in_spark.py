@@ -86,6 +86,7 @@ def test_what_is_accepted_means_the_same_to_spark(parser: SparkParser) -> None:
     assert 80 <= len(accepted) <= len(every) * 0.8
 
 
+@pytest.mark.deep
 def test_no_keyword_means_something_else_to_spark(parser: SparkParser) -> None:
     keywords = parser.keywords()
     texts = [place.replace("{}", word) for word in keywords for place in KEYWORD_PLACES]

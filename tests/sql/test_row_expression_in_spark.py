@@ -70,6 +70,7 @@ def test_what_is_accepted_means_the_same_to_spark(
     assert least <= len(accepted) <= len(every) * 0.8
 
 
+@pytest.mark.deep
 def test_no_keyword_means_something_else_to_spark(parser: SparkParser) -> None:
     keywords = parser.keywords()
     assert len(keywords) > 400

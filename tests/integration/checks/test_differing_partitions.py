@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 import dq_dagster as dq
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.frames import HIDDEN_KEY
+from tests.depth import deep_after
 from tests.integration.calendar import DAILY, RANGE_END, RANGE_START, Shop, day, results, statuses
 from tests.integration.shelf import PYSPARK, record_of
 
@@ -87,7 +88,7 @@ def told_of_whole(run: Any) -> dict[str, str]:
     return {name: re.sub(r" [^.]* as recorded\.$", "", said) for name, said in every.items()}
 
 
-@pytest.mark.parametrize(("place", "incremental"), PLACES)
+@pytest.mark.parametrize(("place", "incremental"), deep_after(1, PLACES))
 def test_together_as_alone(
     spark: SparkSession, tmp_path: Path, place: str, incremental: bool
 ) -> None:
@@ -118,7 +119,7 @@ def test_together_as_alone(
     }
 
 
-@pytest.mark.parametrize("place", ["spark", "files"])
+@pytest.mark.parametrize("place", deep_after(1, ["spark", "files"]))
 def test_states_of_days_that_did_not_fit_are_right_when_all_fit_again(
     spark: SparkSession, tmp_path: Path, place: str
 ) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 import dq_dagster as dq
 from dq_dagster.integration.checks.request import PARTITION_TAG
 from dq_dagster.storage.folders import folder_name
+from tests.depth import deep_after
 from tests.integration.calendar import (
     DAILY,
     RANGE_END,
@@ -197,7 +198,7 @@ def parts_asset(spark: SparkSession, layout: Layout) -> dg.AssetsDefinition:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-@pytest.mark.parametrize("scheme", ["", "file://"])
+@pytest.mark.parametrize("scheme", deep_after(1, ["", "file://"]))
 def test_all_kinds_of_partitions(
     spark: SparkSession, tmp_path: Path, name: str, scheme: str
 ) -> None:

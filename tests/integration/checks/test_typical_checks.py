@@ -103,6 +103,7 @@ def test_the_example_has_all_statuses() -> None:
     assert EXPECTED["rows"][25] == EXPECTED["rows"][33] == "Error"
 
 
+@pytest.mark.deep
 def test_forty_days_one_after_the_other(spark: SparkSession) -> None:
     asset = orders_asset(spark, AMOUNTS)
     checks = dq.build_asset_checks(dq.RuleSet(asset=asset, rules=RULES))

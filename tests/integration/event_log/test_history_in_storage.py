@@ -20,6 +20,7 @@ import dq_dagster as dq
 from dq_dagster.integration.event_log.codec import RECORD, Record
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions
+from tests.depth import deep_after
 
 KEY = dg.AssetKey("orders")
 START = date(2022, 1, 1)
@@ -28,7 +29,7 @@ RULES = [dq.RecordCountTypical(name=f"rows_{n}") for n in range(20)]
 PARTITIONS = 15
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=deep_after(1, ["sqlite", "postgres"]))
 def instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dg.DagsterInstance]:
     with ExitStack() as stack:
         storage: dict[str, Any] = {}

@@ -16,6 +16,7 @@ from sqlalchemy.engine import Engine
 
 import dq_dagster as dq
 from dq_dagster.integration.event_log.codec import StatesRecord, fingerprint_of
+from tests.depth import deep_after
 from tests.integration.calendar import Shop, results, statuses
 from tests.integration.shelf import metadata_of, status_of
 
@@ -220,7 +221,7 @@ def test_states_of_another_reader_are_not_merged(spark: SparkSession, tmp_path: 
     )
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", deep_after(1, [1, 2]))
 def test_any_sequence_gives_what_a_full_look_gives(
     spark: SparkSession, tmp_path: Path, seed: int
 ) -> None:

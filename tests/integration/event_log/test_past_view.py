@@ -133,6 +133,7 @@ def test_a_value_that_is_no_number_is_still_shown_with_its_past() -> None:
     json.dumps([record.data for record in entries["dq/history"].records], allow_nan=False)
 
 
+@pytest.mark.deep
 def test_without_matplotlib_there_is_no_chart_and_all_else() -> None:
     script = (
         "import sys; sys.modules['matplotlib'] = None\n"

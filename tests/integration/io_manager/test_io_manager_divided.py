@@ -129,6 +129,7 @@ def test_other_partitions_are_not_opened(spark: SparkSession, tmp_path: Path) ->
         assert keys_of(some) == ["2024-03-01", "2024-03-03"]
 
 
+@pytest.mark.deep
 def test_few_of_many_partitions_are_loaded_without_a_job(
     spark: SparkSession, tmp_path: Path, count_jobs: Callable[[Callable[[], object]], int]
 ) -> None:

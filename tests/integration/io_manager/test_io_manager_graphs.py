@@ -12,10 +12,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import dq_dagster as dq
+from tests.depth import deep_after
 from tests.integration.calendar import statuses
 from tests.integration.io_manager.warehouse import manager, why
 
-SCHEMES = pytest.mark.parametrize("scheme", ["", "file://"])
+SCHEMES = pytest.mark.parametrize("scheme", deep_after(1, ["", "file://"]))
 DAYS = dg.StaticPartitionsDefinition(["mon", "tue"])
 
 

@@ -10,6 +10,7 @@ import dagster as dg
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.depth import deep_after
 from tests.integration.io_manager.warehouse import manager, whole
 
 DAYS = dg.StaticPartitionsDefinition(["a", "b"])
@@ -49,7 +50,7 @@ def stored(
         return sorted(tuple(row) for row in frame.collect())
 
 
-@pytest.mark.parametrize("scheme", ["", "file://"])
+@pytest.mark.parametrize("scheme", deep_after(1, ["", "file://"]))
 @pytest.mark.parametrize(
     "partitioned", [(), ("orders",), ("orders/refunds", "orders/refunds/late")]
 )

@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from dq_dagster.integration.partitions.keys import partition_key_sql
+from tests.depth import deep_after
 
 # Without zones: Dagster takes them in that of the definition.
 START, END = map(datetime.fromisoformat, ("2023-01-01", "2025-01-01"))
@@ -128,7 +129,7 @@ def differences(
     ]
 
 
-@pytest.mark.parametrize("kind", ["t", "n", "d"])
+@pytest.mark.parametrize("kind", deep_after(1, ["t", "n", "d"]))
 def test_rows_get_the_keys_that_dagster_gives(spark: SparkSession, kind: str) -> None:
     instants = moments()
     rows = [(number, at, at.replace(tzinfo=None), at.date()) for number, at in enumerate(instants)]

@@ -80,6 +80,7 @@ def test_java_and_the_grammar_agree_on_every_part_of_it(java: Any) -> None:
     assert [p for p in INVALID if find_mistake(p) is None] == []
 
 
+@pytest.mark.deep
 def test_nothing_is_refused_that_java_takes(java: Any) -> None:
     random = Random(11)
     made = {"".join(random.choices(PIECES, k=random.randint(1, 9))) for _ in range(4_000)}

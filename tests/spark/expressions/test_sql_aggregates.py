@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import dq_dagster as dq
+from tests.depth import deep_after
 from tests.oracle.names import HOSTILE_NAMES
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def test_calm_rules_are_calm_and_raising_ones_raise(alone: dict[str, dq.Outcome]
         assert "error" not in alone[f"calm{n}"].details, alone[f"calm{n}"].message
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", deep_after(1, [1, 2]))
 def test_five_raising_rules_leave_the_others_alone(
     table: DataFrame, alone: dict[str, dq.Outcome], count_jobs: Counter, seed: int
 ) -> None:

@@ -156,6 +156,7 @@ def test_a_schema_is_not_written_of_what_can_not_be_read(spark: SparkSession) ->
         dq.schema_of(table(pd.Series(np.array([1, 2], dtype="float16"))))
 
 
+@pytest.mark.deep
 def test_connect_and_classic_agree(spark: SparkSession) -> None:
     zone = str(spark.conf.get("spark.sql.session.timeZone"))
     done = subprocess.run(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import dq_dagster as dq
+from tests.depth import deep_after
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -98,7 +99,7 @@ def test_calm_rules_are_calm_and_raising_ones_raise(alone: dict[str, dq.Outcome]
     assert len(CALM) == 25
 
 
-@pytest.mark.parametrize("raising", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("raising", deep_after(2, [1, 2, 3, 4, 5]))
 def test_raising_rules_leave_the_others_alone(
     table: DataFrame, alone: dict[str, dq.Outcome], count_jobs: Counter, raising: int
 ) -> None:

