@@ -175,7 +175,7 @@ def as_rule_set(rules: Any) -> RuleSet:
 def _each(
     rules: Iterable[Rule], metrics: Mapping[str, MetricSource], problems: list[Problem]
 ) -> list[Rule]:
-    """The rules with the metrics they name; what can not be found is added to ``problems``."""
+    """The rules with the metrics they name; what cannot be found is added to ``problems``."""
     found = []
     for rule in rules:
         try:

@@ -157,6 +157,6 @@ def values_on(part: Slice, measured: Iterable[Measured]) -> dict[Metric, Any]:
 def _merge(one: Any, other: Any) -> Any:
     failures = [state for state in (one, other) if isinstance(state, RuleFailure)]
     if failures:
-        # Of several the same one is told, in whatever order Spark brings the parts.
+        # Of several it is always the same one, in whatever order Spark brings the parts.
         return min(failures, key=lambda failure: (str(failure), type(failure).__name__))
     return one.merge(other)

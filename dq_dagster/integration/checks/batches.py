@@ -89,7 +89,7 @@ class PartitionedSource:
     states: RecordedStates | None = None
 
     def batches(self, request: CheckRequest) -> list[BatchRequest]:
-        """One batch where rows can be told apart by partition, else partitions and whole."""
+        """One batch where each row has its partition, else one of partitions and one of the whole."""
         partitions = request.partitions or ()
         if self._holds_one_run_only:
             return [self._of_this_run(request)]
@@ -110,7 +110,7 @@ class PartitionedSource:
         ]
 
     def _is_divisible(self, value: Any) -> bool:
-        """Whether it can be told which partition each row belongs to."""
+        """Whether it is known which partition each row belongs to."""
         return self.asset.expression is not None or isinstance(value, Divided | Mapping)
 
     @property
@@ -156,16 +156,16 @@ class PartitionedSource:
             return self._read_apart(self.asset.existing if keys is None else keys)
         frame = as_spark(value)
         key = f"coalesce({self.key_sql(frame, None)}, {text_literal(NO_KEY)})"
-        if not self._is_told_by_columns(frame):
+        if not self._is_made_of_columns(frame):
             frame = under_ansi(frame)
             require_ansi(frame)
         return Divided(frame.selectExpr("*", f"{key} AS {identifier(HIDDEN_KEY)}"))
 
-    def _is_told_by_columns(self, frame: DataFrame) -> bool:
-        """Whether columns as they are tell the partition, and no SQL of the author."""
-        told = self.asset.expression
+    def _is_made_of_columns(self, frame: DataFrame) -> bool:
+        """Whether columns as they are give the partition, and no SQL of the author."""
+        given = self.asset.expression
         names = {name.lower() for name in frame.columns}
-        expressions = [told] if isinstance(told, str) else (told or {}).values()
+        expressions = [given] if isinstance(given, str) else (given or {}).values()
         return all(expression.lower() in names for expression in expressions)
 
     def _read_apart(self, keys: Sequence[str]) -> Divided:
@@ -201,7 +201,7 @@ class PartitionedSource:
     def read(self, keys: Sequence[str]) -> Any:
         """The data of these partitions, and of no others.
 
-        Raises if one of them is known as built, and can not be read.
+        Raises if one of them is known as built, and cannot be read.
         """
         try:
             value = self._read(keys)
@@ -213,11 +213,11 @@ class PartitionedSource:
 
     def _read(self, keys: Sequence[str]) -> Any:
         if not isinstance(self.reader, PartitionReader):
-            raise TypeError("The reader can not read single partitions.")
+            raise TypeError("The reader cannot read single partitions.")
         return self.reader.read_partitions(self.context, self.asset.key, keys)
 
     def _missing_among(self, keys: Sequence[str]) -> list[str]:
-        """Those that can not be read by themselves either: readers take all of them or none."""
+        """Those that cannot be read by themselves either: readers take all of them or none."""
         lost = []
         for key in keys:
             try:
@@ -255,8 +255,8 @@ class PartitionedSource:
         """Raises if one of the missing partitions is known as built."""
         lost = [key for key in missing if key in self.asset.built]
         if lost and isinstance(self.reader, AssetIOManager):
-            told = absent_partitions(self.context.instance, self.asset.key, lost)
-            raise told or UnreadableData.nothing_built(self._name)
+            absence = absent_partitions(self.context.instance, self.asset.key, lost)
+            raise absence or UnreadableData.nothing_built(self._name)
         if lost:
             raise MissingPartitions.lost(self._name, lost, built=len(self.asset.built))
 

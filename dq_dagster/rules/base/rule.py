@@ -125,7 +125,7 @@ class Rule(BaseModel):
     # The fields that go into a derived name, after the type.
     named_after: ClassVar[tuple[str, ...]] = ()
     # Whether the rule looks at rows, so that a filter and a breakdown by group mean something.
-    looks_at_rows: ClassVar[bool] = True
+    judges_rows: ClassVar[bool] = True
     # Whether what it observes is the value of the first of its metrics (of each column's, where
     # columns are judged); else it is made of several, and has a key of its own on record.
     observes_first_metric: ClassVar[bool] = False
@@ -144,7 +144,7 @@ class Rule(BaseModel):
     @model_validator(mode="after")
     def _filters_and_groups_mean_something(self) -> Self:
         for field in ("where", "dimensions"):
-            if not self.looks_at_rows and getattr(self, field):
+            if not self.judges_rows and getattr(self, field):
                 raise ValueError(f"'{field}' means nothing here: the rule does not look at rows")
         return self
 

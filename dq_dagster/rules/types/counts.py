@@ -47,7 +47,7 @@ class _ColumnCount(Rule, ValueJudge):
     """Which quality the rule speaks of."""
 
     family = RuleFamily.TABLES
-    looks_at_rows = False
+    judges_rows = False
     observes_first_metric = True
 
     def metrics(self) -> tuple[Metric, ...]:
@@ -230,7 +230,7 @@ class FileSizeInRange(ByteRange, Rule):
     """Which quality the rule speaks of."""
 
     family = RuleFamily.TABLES
-    looks_at_rows = False
+    judges_rows = False
     observes_first_metric = True
 
     def metrics(self) -> tuple[Metric, ...]:

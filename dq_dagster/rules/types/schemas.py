@@ -42,7 +42,7 @@ class SchemaRule(Rule):
     _declared: tuple[Field, ...] | None = PrivateAttr(default=None)
 
     family = RuleFamily.SCHEMAS
-    looks_at_rows = False
+    judges_rows = False
 
     def with_defaults(
         self, *, declared_schema: Sequence[SchemaColumn] | None = None, **defaults: Any

@@ -141,7 +141,7 @@ class Query:
         return [f"{sql} AS {alias}" for sql, alias in self.aliases.items()]
 
     def is_exact(self, rows: Iterable[Mapping[str, Any]]) -> bool:
-        """Whether packed counts can be told apart again."""
+        """Whether packed counts can be unpacked again."""
         return not self.packed or all(row[self.aliases[_ROWS]] < _MOST_ROWS for row in rows)
 
     def no_rows(self) -> dict[str, Any]:

@@ -60,8 +60,8 @@ def is_json(value: str, opening: Literal["{", "["]) -> str:
     r"""True for a JSON text that is an object, or an array.
 
     The parser stops where a value ends and does not mind what follows. So the text is read as the
-    first element of an array, with its own checksum as the second: whatever else it holds, it can
-    not hold that. Names that stand twice are refused unless the session is set to allow them
+    first element of an array, with its own checksum as the second: whatever else it holds, it
+    cannot hold that. Names that stand twice are refused unless the session is set to allow them
     (``spark.sql.variant.allowDuplicateKeys``).
     """
     array = f"concat('[', {value}, ',\"', md5({value}), '\"]')"
