@@ -89,7 +89,7 @@ class PartitionedSource:
     states: RecordedStates | None = None
 
     def batches(self, request: CheckRequest) -> list[BatchRequest]:
-        """One batch where each row has its partition, else one of partitions and one of the whole."""
+        """One batch where each row has its partition, else one of partitions, one of the whole."""
         partitions = request.partitions or ()
         if self._holds_one_run_only:
             return [self._of_this_run(request)]
