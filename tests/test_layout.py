@@ -32,7 +32,7 @@ TEXTS = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "dev",
 ]
-# Words that only insiders understand. The glossary of docs/architecture.md has better ones.
+# Words that only insiders understand; CONTRIBUTING.md has those to use instead.
 DIALECT = re.compile(
     r"""\b(?:
         can GAP not | homeless | convict\w* | sociab\w* | surroundings | elsewhere | portions?
