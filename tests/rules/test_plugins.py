@@ -1,4 +1,4 @@
-"""Rule types from other packages: found, told apart, and harmless where they are broken."""
+"""Rule types from other packages: found, kept apart, and harmless where they are broken."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def install(site: Path, package: str, code: str, **entries: str) -> None:
     """What installing a package leaves behind: its module, and what it says of itself."""
     site.mkdir(exist_ok=True)
     (site / f"{package}.py").write_text(code)
-    told = site / f"{package}-1.0.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    said = site / f"{package}-1.0.dist-info"
+    said.mkdir()
+    (said / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
     lines = [f"{name} = {package}:{target}" for name, target in entries.items()]
-    (told / "entry_points.txt").write_text("\n".join(["[dq_dagster.rules]", *lines]))
+    (said / "entry_points.txt").write_text("\n".join(["[dq_dagster.rules]", *lines]))
 
 
 def run(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -74,8 +74,8 @@ RULE = {"type": "on_weekdays", "columns": "day", "name": "n"}
 def test_a_type_of_a_plugin_is_read_like_any_other(site: Path) -> None:
     install(site, "weekdays", GOOD, on_weekdays="OnWeekdays")
     assert declare(site, RULE, "type(rules.rules[0]).__name__") == "OnWeekdays"
-    told = declare(site, {**RULE, "treshold": "all"})
-    assert told == ("rule 'n', asset 'orders': unknown field 'treshold'. Did you mean 'threshold'?")
+    said = declare(site, {**RULE, "treshold": "all"})
+    assert said == ("rule 'n', asset 'orders': unknown field 'treshold'. Did you mean 'threshold'?")
     assert "Did you mean 'on_weekdays'?" in declare(site, {**RULE, "type": "on_weekday"})
     schema = "dq.json_schema()['$defs']['on_weekdays']['properties']['type']"
     assert declare(site, RULE, schema) == "{'const': 'on_weekdays'}"
@@ -124,13 +124,13 @@ def test_a_clash_names_the_packages_and_harms_no_other_type(
 def test_a_broken_plugin_is_told_where_it_matters(site: Path, code: str, reason: str) -> None:
     install(site, "broken", code, on_weekdays="OnWeekdays")
     install(site, "whole", WEEKDAYS.format(kind="whole"), whole="OnWeekdays")
-    told = f"The plugin 'broken:OnWeekdays' of package 'broken' cannot be used ({reason})."
-    assert declare(site, RULE) == f"rule 'n', asset 'orders': {told}"
-    assert declare(site, {**RULE, "type": "on_sundays"}).endswith(told)
+    said = f"The plugin 'broken:OnWeekdays' of package 'broken' cannot be used ({reason})."
+    assert declare(site, RULE) == f"rule 'n', asset 'orders': {said}"
+    assert declare(site, {**RULE, "type": "on_sundays"}).endswith(said)
     assert declare(site, {**RULE, "type": "whole"}, "rules.rules[0].type") == "whole"
     listed = run(site, "-c", "from dq_dagster.cli.main import main; main()", "schema")
     assert listed.returncode == 0
-    assert listed.stderr.splitlines() == [f"Left out: {told}"]
+    assert listed.stderr.splitlines() == [f"Left out: {said}"]
     assert '"whole"' in listed.stdout
 
 

@@ -121,7 +121,7 @@ def test_given_parameters_win_over_those_of_the_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "reported"),
     [
         ({"soft_iqr_factor": 2}, "soft_iqr_factor must be smaller than iqr_factor, but it is 2"),
         ({"learning_period": 0}, "field 'learning_period': must be at least 1."),
@@ -130,10 +130,10 @@ def test_given_parameters_win_over_those_of_the_rule() -> None:
         ({"partition": "2024"}, "Partition '2024' has no number on record."),
     ],
 )
-def test_what_can_not_be_tried_is_told(parameters: Any, told: str) -> None:
+def test_what_can_not_be_tried_is_reported(parameters: Any, reported: str) -> None:
     with pytest.raises(dq.DqError) as raised:
         dq.backtest(records(1, 2, 3), dq.RecordCountTypical(), **parameters)
-    assert told in str(raised.value)
+    assert reported in str(raised.value)
 
 
 def test_without_a_past_there_are_no_points() -> None:
@@ -299,7 +299,7 @@ PARAMETERS: list[dict[str, Any]] = [
 ]
 
 
-def told(result: Any) -> list[tuple[str, str, Any]]:
+def reported(result: Any) -> list[tuple[str, str, Any]]:
     return [(str(one.status), one.message, dict(one.bounds)) for one in result]
 
 
@@ -318,7 +318,7 @@ def test_days_that_were_judged_one_after_the_other(
         some = days[start : start + 5]
         live += dq.evaluate(frame, [rule], partition_by="d", partitions=some, history={"sum": past})
     replayed = dq.backtest([dq.Recorded.of(one, at=START) for one in live[::-1]], rule)
-    assert told(replayed) == told(live)
+    assert reported(replayed) == reported(live)
     assert {"Empty", "Ok", "Error"} <= {one.status for one in live}
 
 
@@ -335,4 +335,4 @@ def test_runs_that_were_judged_one_after_the_other(
         [outcome] = dq.evaluate(frame, [rule], history={"sum": past}, now=now)
         live.append(outcome)
         past.append(dq.Recorded.of(outcome, at=now))
-    assert told(dq.backtest(past, rule)) == told(live)
+    assert reported(dq.backtest(past, rule)) == reported(live)

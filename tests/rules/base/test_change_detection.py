@@ -92,10 +92,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("written", "words"), WRONG, ids=lambda item: str(item)[:40])
-def test_mistakes_are_told(written: dict[str, Any], words: str) -> None:
-    with pytest.raises(dq.DeclarationError) as told:
+def test_mistakes_are_reported(written: dict[str, Any], words: str) -> None:
+    with pytest.raises(dq.DeclarationError) as said:
         dq.RecordCountTypical(**written)
-    assert words in str(told.value)
+    assert words in str(said.value)
 
 
 def test_a_rule_is_judged_by_the_past_it_is_given() -> None:

@@ -1,4 +1,4 @@
-"""Declaring rules: good ones in every form, and what bad ones are told."""
+"""Declaring rules: good ones in every form, and what is said of bad ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def problems(**rule: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "reported"),
     [
         (
             {"type": "column_not_empty", "columns": "id", "treshold": "all"},
@@ -124,11 +124,11 @@ def problems(**rule: Any) -> list[str]:
         ),
     ],
 )
-def test_one_mistake_one_sentence(rule: dict[str, Any], told: str | None) -> None:
+def test_one_mistake_one_sentence(rule: dict[str, Any], reported: str | None) -> None:
     found = problems(**rule)
     assert len(found) == 1
-    if told is not None:
-        assert found == [told]
+    if reported is not None:
+        assert found == [reported]
     assert found[0].startswith("rule '")
 
 
@@ -170,8 +170,8 @@ def test_names_that_become_one_check_collide() -> None:
     ]
     with pytest.raises(dq.DeclarationError) as caught:
         dq.RuleSet(asset="orders", rules=rules)
-    told = [problem.message for problem in caught.value.problems]
-    assert [text.split(" (")[0] for text in told] == [
+    reported = [problem.message for problem in caught.value.problems]
+    assert [text.split(" (")[0] for text in reported] == [
         "2 rules become the same check 'a_b'",
         "2 rules become the same check 'c__dataset'",
     ]

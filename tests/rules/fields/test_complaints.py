@@ -10,7 +10,7 @@ import dq_dagster as dq
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "said"),
     [
         ({"columns": 3}, "field 'columns': a list is needed, not 3."),
         ({"columns": []}, "field 'columns': at least one is needed."),
@@ -39,22 +39,22 @@ import dq_dagster as dq
         ),
     ],
 )
-def test_a_field_of_the_wrong_kind(fields: dict[str, Any], told: str) -> None:
+def test_a_field_of_the_wrong_kind(fields: dict[str, Any], said: str) -> None:
     rule = {"type": "column_top_values_in_set", "top": 1, "values": ["DE"], **fields}
-    assert problem(rule).endswith(told)
+    assert problem(rule).endswith(said)
 
 
 @pytest.mark.parametrize(
-    ("threshold", "told"),
+    ("threshold", "said"),
     [
         ({"type": "percent", "max": 3}, "'count' or 'proportion' is needed, not 'percent'."),
         ({"type": "count", "soft_max": 3, "max": 2}, "soft_max must not be greater than max."),
         ({"min": 0.5, "max": 0.9}, "Known fields: min, soft_min, type."),
     ],
 )
-def test_a_threshold_that_can_not_be(threshold: Any, told: str) -> None:
+def test_a_threshold_that_can_not_be(threshold: Any, said: str) -> None:
     rule = {"type": "column_not_empty", "columns": "a", "threshold": threshold}
-    assert problem(rule).endswith(told)
+    assert problem(rule).endswith(said)
 
 
 def problem(rule: dict[str, Any]) -> str:
@@ -76,7 +76,7 @@ def test_rules_are_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "fields", "told"),
+    ("part", "fields", "said"),
     [
         (dq.AtMost, {}, "a threshold needs soft_max or max."),
         (dq.AtMost, {"max": "3"}, "field 'max': a number is needed, not '3'."),
@@ -89,8 +89,8 @@ def test_rules_are_a_list() -> None:
         (dq.MetricSource, {}, "one of measure, sql, query, python, metadata is needed, not"),
     ],
 )
-def test_parts_of_a_rule_on_their_own(part: Any, fields: dict[str, Any], told: str) -> None:
+def test_parts_of_a_rule_on_their_own(part: Any, fields: dict[str, Any], said: str) -> None:
     with pytest.raises(dq.DeclarationError) as caught:
         part(**fields)
     [found] = caught.value.problems
-    assert str(found).startswith(told)
+    assert str(found).startswith(said)

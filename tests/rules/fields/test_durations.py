@@ -52,7 +52,7 @@ def test_a_length_of_time_is_read_exactly(written: Any, found: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "said"),
     [
         ("", "is not a length of time"),
         ("soon", "is not a length of time: write '2 hours'"),
@@ -80,10 +80,10 @@ def test_a_length_of_time_is_read_exactly(written: Any, found: Any) -> None:
         ("99999999999999 days", "of more than 10,000 years is a mistake"),
     ],
 )
-def test_what_is_no_length_of_time_is_told(written: Any, told: str) -> None:
+def test_what_is_no_length_of_time_is_reported(written: Any, said: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 (the text is compared)
         seconds(written)
-    assert told in str(caught.value)
+    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_number_of_bytes_is_read_exactly(written: Any, found: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "said"),
     [
         ("", "is not a number of bytes: write '10 MB'"),
         ("100", "is not a number of bytes"),
@@ -128,14 +128,14 @@ def test_a_number_of_bytes_is_read_exactly(written: Any, found: int) -> None:
         (None, "a size such as '10 MB' is needed"),
     ],
 )
-def test_what_is_no_number_of_bytes_is_told(written: Any, told: str) -> None:
+def test_what_is_no_number_of_bytes_is_reported(written: Any, said: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 (the text is compared)
         byte_count(written)
-    assert told in str(caught.value)
+    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "said"),
     [
         ({"type": "freshness", "max": "soon"}, "field 'max': 'soon' is not a length of time"),
         ({"type": "freshness"}, "at least one of min, soft_min, soft_max and max is needed."),
@@ -165,12 +165,12 @@ def test_what_is_no_number_of_bytes_is_told(written: Any, told: str) -> None:
         ),
     ],
 )
-def test_bad_rules_are_told(rule: dict[str, Any], told: str) -> None:
+def test_bad_rules_are_reported(rule: dict[str, Any], said: str) -> None:
     columns = {} if rule["type"] == "file_size_in_range" else {"columns": "a"}
     with pytest.raises(dq.DeclarationError) as caught:
         dq.RuleSet(asset="o", rules=[{"name": "n", **columns, **rule}])
     [problem] = caught.value.problems
-    assert told in problem.message
+    assert said in problem.message
 
 
 def test_whatever_way_it_is_written_it_is_the_same_rule() -> None:

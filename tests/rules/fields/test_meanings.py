@@ -23,7 +23,7 @@ from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 STATUS = {"values": ["new", "paid"], "match": "ignore_case"}
 
 
-def told(rules: list[dict[str, Any]], **fields: Any) -> list[str]:
+def said(rules: list[dict[str, Any]], **fields: Any) -> list[str]:
     with pytest.raises(dq.DeclarationError) as caught:
         dq.RuleSet(asset="orders", rules=rules, **fields)
     return [str(problem) for problem in caught.value.problems]
@@ -98,16 +98,16 @@ NEEDED = "the name of a meaning, or one such as {values: [a, b]}, is needed."
     ],
 )
 def test_one_mistake_one_sentence(meaning: Any, message: str) -> None:
-    assert told([rule(meaning)]) == [WHERE + message]
+    assert said([rule(meaning)]) == [WHERE + message]
 
 
 def test_a_name_near_to_nothing_is_told_all_names() -> None:
-    [problem] = told([rule("zzzzzz")], meanings={"order_status": STATUS})
+    [problem] = said([rule("zzzzzz")], meanings={"order_status": STATUS})
     assert "Known meanings: order_status, text, decimal, " in problem
 
 
 def test_mistakes_of_the_rule_set_are_told_together() -> None:
-    found = told(
+    found = said(
         [rule("broken"), rule("order_stats", name="m")],
         meanings={
             "broken": {"vals": [1]},

@@ -1,4 +1,4 @@
-"""What is told of patterns without Java."""
+"""What is said of patterns without Java."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declaring schemas: good ones in every form, and what bad ones are told."""
+"""Declaring schemas: good ones in every form, and what is said of bad ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FLAT: list[dict[str, Any]] = [
 ]
 
 
-def told(**fields: Any) -> list[str]:
+def said(**fields: Any) -> list[str]:
     with pytest.raises(dq.DeclarationError) as caught:
         dq.RuleSet(asset="o", rules=[{"type": "schema_equals", "name": "n", **fields}])
     return [problem.message for problem in caught.value.problems]
@@ -41,8 +41,8 @@ def test_nested_forms_and_type_names_mean_the_same() -> None:
     ]
     assert keys == [["schema", "longest_text:address.city"]] * 2
     demands = {dq.SchemaContains(expected=columns).demand() for columns in (NESTED, FLAT)}
-    told = "'id' int, 'tags' array<string>, 'address' struct<city:string,names:map<string,date>>"
-    assert demands == {f"The columns contain {told}."}
+    said = "'id' int, 'tags' array<string>, 'address' struct<city:string,names:map<string,date>>"
+    assert demands == {f"The columns contain {said}."}
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_nested_forms_and_type_names_mean_the_same() -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_bad_schema_is_told(columns: Any, problem: str) -> None:
-    [message] = told(expected=columns)
+def test_a_bad_schema_is_reported(columns: Any, problem: str) -> None:
+    [message] = said(expected=columns)
     assert message.startswith("field 'expected': ")
     assert problem in message
 
 
 def test_all_columns_are_told_together() -> None:
-    [message] = told(
+    [message] = said(
         expected=[
             {"name": "a", "type": "strng"},
             {"name": "b", "type": "int"},
@@ -115,10 +115,10 @@ def test_all_columns_are_told_together() -> None:
 
 def test_fields_that_mean_nothing_are_refused() -> None:
     columns = [{"name": "a", "type": "int"}]
-    assert told(expected=columns, where="a > 0") == [
+    assert said(expected=columns, where="a > 0") == [
         "'where' means nothing here: the rule does not look at rows."
     ]
-    assert told() == ["field 'expected' is missing."]
+    assert said() == ["field 'expected' is missing."]
 
 
 def test_names_may_differ_in_case_only() -> None:
@@ -141,7 +141,7 @@ def test_a_declared_schema_gives_meanings() -> None:
     assert dq.RuleSet(asset="o").declared_meanings == {}
 
 
-def test_a_bad_declared_schema_is_told() -> None:
+def test_a_bad_declared_schema_is_reported() -> None:
     with pytest.raises(
         dq.DeclarationError, match="field 'declared_schema': column 'a': 'x' is not"
     ):

@@ -66,9 +66,9 @@ LENIENT = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), [*NAMES.items(), *LENIENT.items()])
-def test_a_name_becomes_the_one_that_spark_writes(text: str, told: str) -> None:
-    assert str(parse_type(text).shape) == told
+@pytest.mark.parametrize(("text", "said"), [*NAMES.items(), *LENIENT.items()])
+def test_a_name_becomes_the_one_that_spark_writes(text: str, said: str) -> None:
+    assert str(parse_type(text).shape) == said
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_limits_inside_are_kept_with_the_part() -> None:
         ("x" * 10_000, "…' is not a type"),
     ],
 )
-def test_what_is_no_type_is_told(text: str, reason: str) -> None:
+def test_what_is_no_type_is_reported(text: str, reason: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 (the text is compared)
         parse_type(text)
     assert reason in str(caught.value)

@@ -94,7 +94,7 @@ def test_several_aggregates_are_observed_by_their_text() -> None:
     assert outcome.observed == {"sum(amount)": Decimal("9310.5"), "count(distinct country)": 7}
 
 
-def test_the_filter_is_told() -> None:
+def test_the_filter_is_reported() -> None:
     outcome = judged("count(*) > 1", True, 3, where="a > 0")
     assert outcome.message == "'count(*) > 1' holds: count(*) = 3 (rows where a > 0)."
 
@@ -143,7 +143,7 @@ def test_an_aggregate_that_could_not_be_measured_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "said"),
     [
         (
             {"expectation": "amount > 0"},
@@ -178,8 +178,8 @@ def test_an_aggregate_that_could_not_be_measured_is_left_out() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_told_when_declared(fields: dict[str, Any], told: str | None) -> None:
+def test_what_does_not_fit_is_told_when_declared(fields: dict[str, Any], said: str | None) -> None:
     with pytest.raises(dq.DeclarationError) as caught:
         dq.RuleSet(asset="orders", rules=[{"type": "agg_dq", "name": "n", **fields}])
     (problem,) = caught.value.problems
-    assert told is None or problem.message == told
+    assert said is None or problem.message == said

@@ -72,7 +72,7 @@ def test_what_a_metric_is_recorded_as(metric: Any, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "said"),
     [
         ({}, "field 'metric' is missing."),
         ({"metric": "column_avg"}, "'column_avg' needs a column, such as column_avg:amount."),
@@ -109,7 +109,7 @@ def test_what_a_metric_is_recorded_as(metric: Any, key: str) -> None:
         ({"metric": "of_columns", "where": "a > 1"}, "'of_columns' does not look at rows"),
     ],
 )
-def test_what_is_wrong_is_told(fields: dict[str, Any], told: str) -> None:
+def test_what_is_wrong_is_reported(fields: dict[str, Any], said: str) -> None:
     metrics = {
         "share": {"query": "select 1 from {table}"},
         "average": "column_avg:x",
@@ -118,11 +118,11 @@ def test_what_is_wrong_is_told(fields: dict[str, Any], told: str) -> None:
     with pytest.raises(dq.DeclarationError) as caught:
         dq.RuleSet(asset="orders", metrics=metrics, rules=[{**RANGE, **fields}])
     [problem] = [str(found) for found in caught.value.problems]
-    assert told in problem
+    assert said in problem
     assert problem.startswith("rule 'n', asset 'orders': ")
 
 
-def test_every_problem_of_declared_metrics_is_told() -> None:
+def test_every_problem_of_declared_metrics_is_reported() -> None:
     with pytest.raises(dq.DeclarationError) as caught:
         dq.RuleSet(
             asset="orders",
@@ -184,12 +184,12 @@ def test_a_metric_in_a_range(fields: dict[str, Any], value: Any, status: str, me
     if status == "Misfit":
         with pytest.raises(dq.DqError) as caught:
             judged(rule, value)
-        told = str(caught.value)
+        said = str(caught.value)
     else:
-        found, _, told = judged(rule, value)
+        found, _, said = judged(rule, value)
         assert found == status
-    assert message in told
-    assert "secret" not in told
+    assert message in said
+    assert "secret" not in said
 
 
 @pytest.mark.parametrize(
@@ -205,11 +205,11 @@ def test_a_metric_in_a_range(fields: dict[str, Any], value: Any, status: str, me
 )
 def test_a_metric_in_a_set(values: list[Any], value: Any, status: str, message: str) -> None:
     source = {"name": "m", "query": "select 1 from {table}"}
-    found, observed, told = judged(
+    found, observed, said = judged(
         {"type": "metric_in_set", "metric": source, "values": values}, value
     )
     assert found == status
-    assert message in told
+    assert message in said
     assert observed is value
 
 
@@ -236,10 +236,10 @@ def test_a_metric_in_a_set(values: list[Any], value: Any, status: str, message: 
 )
 def test_comparing(operator: str, values: tuple[Any, Any], status: str, message: str) -> None:
     rule = {**COMPARED, "operator": operator, "other": "column_sum:x", "other_asset": "c"}
-    found, observed, told = judged(rule, *values)
+    found, observed, said = judged(rule, *values)
     assert found == status
-    assert message in told
-    assert "secret" not in told
+    assert message in said
+    assert "secret" not in said
     if status != "Empty":
         assert (
             observed == dict(zip(("record_count", "column_sum:x of c"), values, strict=True))

@@ -18,7 +18,7 @@ HERE = "tests.rules.types.functions"
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "said"),
     [
         ({}, "field 'function' is missing."),
         ({"function": "fine"}, "'fine' is not a function's place: write package.module:function."),
@@ -52,10 +52,10 @@ HERE = "tests.rules.types.functions"
         ),
     ],
 )
-def test_what_is_wrong_is_told_at_load(fields: dict[str, Any], told: str) -> None:
+def test_what_is_wrong_is_told_at_load(fields: dict[str, Any], said: str) -> None:
     [problem] = problems(type="python", name="n", **fields)
     assert problem.startswith("rule 'n', asset 'orders': ")
-    assert told in problem
+    assert said in problem
 
 
 def test_a_function_or_where_it_stands() -> None:

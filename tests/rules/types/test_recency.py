@@ -1,4 +1,4 @@
-"""Judging how new data is, without Spark: zones, edges of the calendar, and what is told."""
+"""Judging how new data is, without Spark: zones, edges of the calendar, and what is said."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_ages_are_compared_to_the_microsecond() -> None:
     assert judge(ancient, min=bound + timedelta(microseconds=1)).status == "Error"
 
 
-def test_what_is_told() -> None:
+def test_what_is_reported() -> None:
     old = judge(NOW - timedelta(days=3, hours=4), soft_max="1 hour", max="1 day")
     assert old.message == "The newest 't' is 3 days 4 hours old, above the maximum of 1 day."
     assert old.observed == 273_600

@@ -34,7 +34,7 @@ def test_a_reference_names_a_dataset(written: dict[str, Any], dataset: Any, labe
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "said"),
     [
         ({}, "field 'reference' is missing."),
         ({"reference": {}}, "one of asset, table and files is needed, not none of them."),
@@ -54,9 +54,9 @@ def test_a_reference_names_a_dataset(written: dict[str, Any], dataset: Any, labe
         ),
     ],
 )
-def test_what_is_wrong_is_told(fields: dict[str, Any], told: str) -> None:
+def test_what_is_wrong_is_reported(fields: dict[str, Any], said: str) -> None:
     [problem] = problems(type=TYPE, columns="c", name="n", **fields)
-    assert told in problem
+    assert said in problem
     assert problem.startswith("rule 'n', asset 'orders': ")
 
 

@@ -22,7 +22,7 @@ def load(folder: Path, **files: str) -> list[dq.RuleSet]:
     return dq.load_rules(folder)
 
 
-def told(folder: Path, **files: str) -> list[str]:
+def said(folder: Path, **files: str) -> list[str]:
     with pytest.raises(dq.DeclarationError) as caught:
         load(folder, **files)
     return [str(problem) for problem in caught.value.problems]
@@ -56,14 +56,14 @@ def test_assets_of_one_file_may_be_there_twice(tmp_path: Path) -> None:
 def test_rules_of_one_name_clash_with_both_places(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.yaml").write_text(f"asset: o\nrules:\n- {RULE}\n")
-    assert told(tmp_path, a=f"asset: o\nrules:\n- {RULE}\n- {RULE[:-1]}, name: n}}\n") == [
+    assert said(tmp_path, a=f"asset: o\nrules:\n- {RULE}\n- {RULE[:-1]}, name: n}}\n") == [
         (
             "deep/a.yaml:3, rule 'record_count_in_range', asset 'o': 2 rules become the same check "
             "'record_count_in_range' (record_count_in_range at a.yaml:3, record_count_in_range at "
             "deep/a.yaml:3). Give each a 'name' of its own."
         )
     ]
-    assert told(tmp_path / "deep", a=f"asset: o\nrules:\n- {RULE}\n- {RULE}\n") == [
+    assert said(tmp_path / "deep", a=f"asset: o\nrules:\n- {RULE}\n- {RULE}\n") == [
         (
             "a.yaml:4, rule 'record_count_in_range', asset 'o': 2 rules become the same check "
             "'record_count_in_range' (record_count_in_range at a.yaml:3, record_count_in_range at "
@@ -79,7 +79,7 @@ def test_what_holds_for_the_asset_is_said_once_or_alike(tmp_path: Path) -> None:
     same = "asset: o\npartition_expr: day\nreader: {table: t}\n"
     [one] = load(tmp_path, a=same + other("a"), b=same + other("b"), c="asset: o\n" + other("c"))
     assert (one.partition_expr, len(one.rules)) == ("day", 3)
-    assert told(
+    assert said(
         tmp_path,
         a="asset: o\npartition_expr: day\nincremental: true\n" + other("a"),
         b="asset: o\npartition_expr: month\nincremental: false\n" + other("b"),
@@ -153,12 +153,12 @@ def test_every_field_of_a_rule_set_works_in_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_field_that_is_wrong_comes_with_its_line(tmp_path: Path, text: str, why: str) -> None:
-    found = told(tmp_path, a=f"asset: o\n{text}\nrules: [{RULE}]\n")
+    found = said(tmp_path, a=f"asset: o\n{text}\nrules: [{RULE}]\n")
     assert found[0].startswith(why), found
 
 
 def test_problems_come_in_the_order_of_lines(tmp_path: Path) -> None:
-    found = told(
+    found = said(
         tmp_path,
         a="asset: o\n"
         "rules:\n"
@@ -231,7 +231,7 @@ def test_rules_that_inherit_fields_and_the_lines_of_their_mistakes(tmp_path: Pat
     [loaded] = load(tmp_path, a=text)
     assert [(r.blocking, r.owners) for r in loaded.rules] == [(False, ("crm",)), (True, ("crm",))]
     assert "^x-" in dq.json_schema()["$defs"]["rule_set"]["patternProperties"]
-    assert told(tmp_path, a=text.replace("owners", "owner")) == [
+    assert said(tmp_path, a=text.replace("owners", "owner")) == [
         (
             "a.yaml:3, rule 'column_not_empty a', asset 'o': unknown field 'owner'. Did you mean "
             "'owners'?"
@@ -245,7 +245,7 @@ def test_rules_that_inherit_fields_and_the_lines_of_their_mistakes(tmp_path: Pat
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# nothing yet\n", "---\n", "---\n---\n", "null\n"])
 def test_an_empty_file_is_told_with_its_name(tmp_path: Path, text: str) -> None:
-    assert told(tmp_path, a=text, b=f"asset: o\nrules: [{RULE}]\n") == [
+    assert said(tmp_path, a=text, b=f"asset: o\nrules: [{RULE}]\n") == [
         ("a.yaml:1: There are no rules: a file needs 'asset: ...' and 'rules: [...]'.")
     ]
 

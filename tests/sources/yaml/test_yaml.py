@@ -18,7 +18,7 @@ def write(folder: Path, text: str, name: str = "rules.yaml") -> Path:
     return file
 
 
-def told(path: Path) -> list[str]:
+def said(path: Path) -> list[str]:
     with pytest.raises(dq.DeclarationError) as caught:
         dq.load_rules(path)
     return [str(problem) for problem in caught.value.problems]
@@ -88,7 +88,7 @@ def test_problems_come_with_file_and_line_all_at_once(tmp_path: Path) -> None:
     )
     write(tmp_path, "asset: orders\nrules:\n  - [1]\n  - type: row_dq\n    expectation: 'a b'\n",
           "b.yaml")  # fmt: skip
-    found = told(tmp_path)
+    found = said(tmp_path)
     assert [text.split(",")[0].split(": ")[0] for text in found] == [
         "a.yaml:2", "a.yaml:6", "a.yaml:7", "a.yaml:12", "b.yaml:1", "b.yaml:5",
     ]  # fmt: skip
@@ -139,25 +139,25 @@ def test_hostile_and_broken_files_are_refused_at_once(
 ) -> None:
     file = write(tmp_path, text)
     started = time.perf_counter()
-    assert expected in told(file)[0]
+    assert expected in said(file)[0]
     assert time.perf_counter() - started < 1
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     file = write(tmp_path, "# " + "x" * 50_000_000)
     started = time.perf_counter()
-    assert told(file) == [
+    assert said(file) == [
         "rules.yaml:1: the file has 50,000,002 bytes; at most 1,048,576 are read. Split it."
     ]
     assert time.perf_counter() - started < 1
 
 
-def test_a_path_without_rules_is_told(tmp_path: Path) -> None:
-    assert "does not exist" in told(tmp_path / "nothing.yaml")[0]
-    assert "has no .yaml or .yml file in it" in told(tmp_path)[0]
+def test_a_path_without_rules_is_reported(tmp_path: Path) -> None:
+    assert "does not exist" in said(tmp_path / "nothing.yaml")[0]
+    assert "has no .yaml or .yml file in it" in said(tmp_path)[0]
     binary = tmp_path / "x.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
-    assert told(binary) == ["x.yaml:1: not UTF-8 text."]
+    assert said(binary) == ["x.yaml:1: not UTF-8 text."]
 
 
 def test_every_field_of_a_rule_set_can_be_written_in_a_file(tmp_path: Path) -> None:
