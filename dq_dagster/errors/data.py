@@ -295,7 +295,7 @@ class Unassignable(DqError):
         )
 
     @classmethod
-    def can_not_split(cls, asset: str, kind: str, known: Iterable[str]) -> Unassignable:
+    def cannot_split(cls, asset: str, kind: str, known: Iterable[str]) -> Unassignable:
         return cls(
             f"Asset '{asset}' returned one DataFrame for several partitions, and files of format "
             f"'{kind}' cannot be split ({', '.join(sorted(known))} can): return a dict by "

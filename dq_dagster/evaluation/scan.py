@@ -269,7 +269,7 @@ def _divided_scan(source: BatchSource, plan: Plan, settled: _Settled, reuse: Reu
         keys = {metric: key for metric, key in keys.items() if metric not in rest}
         keys |= _keys(batch, rest)
     return Scan(
-        replace(plan, passes=(*new_plan.passes, *rest_plan.passes)),
+        plan.with_passes((*new_plan.passes, *rest_plan.passes)),
         batch,
         _merged(found, settled, reuse),
         reuse.partitions,

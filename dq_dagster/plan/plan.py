@@ -64,10 +64,13 @@ class Plan:
 
     def measuring(self, wanted: Wanted) -> Plan:
         """The same request, answered by these metrics."""
-        passes = passes_for(wanted)
+        return replace(self, metrics=tuple(wanted)).with_passes(passes_for(wanted))
+
+    def with_passes(self, passes: Sequence[Pass]) -> Plan:
+        """The same metrics, measured by these passes."""
         measured = {metric for step in passes for metric in step.metrics}
-        rest = tuple(metric for metric in wanted if metric not in measured)
-        return replace(self, metrics=tuple(wanted), passes=passes, without_pass=rest)
+        rest = tuple(metric for metric in self.metrics if metric not in measured)
+        return replace(self, passes=tuple(passes), without_pass=rest)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

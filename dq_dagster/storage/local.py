@@ -109,7 +109,7 @@ class LocalAttempt(Attempt):
     def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> None:
         """All partitions by one write."""
         if self.kind not in FILE_FORMATS:
-            raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
+            raise Unassignable.cannot_split(self.asset, self.kind, FILE_FORMATS)
         column = unused_column(frame, PARTITION_COLUMN)
         folder = self._save(with_folder_names(frame, key, partitions, column), column)
         outside = folder / f"{column}={OUTSIDE}"

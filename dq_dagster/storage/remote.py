@@ -200,7 +200,7 @@ class RemoteAttempt(Attempt):
     def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> None:
         """One write replaces the partitions that have rows, after one query for all keys."""
         if self.kind not in FILE_FORMATS:
-            raise Unassignable.can_not_split(self.asset, self.kind, FILE_FORMATS)
+            raise Unassignable.cannot_split(self.asset, self.kind, FILE_FORMATS)
         found, outside = survey(frame, key, partitions)
         if outside.rows:
             raise Unassignable.outside(self.asset, outside.rows, partitions, outside.examples)

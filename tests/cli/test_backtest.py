@@ -238,7 +238,7 @@ def test_a_chart_is_written(tried: Any, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_can_not_be_answered_is_reported(
+def test_what_cannot_be_answered_is_reported(
     tried: Any, rules: str, arguments: tuple[str, ...], reported: str
 ) -> None:
     done = tried(*(rules if word == "RULES" else word for word in arguments))

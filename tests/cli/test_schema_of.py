@@ -117,7 +117,7 @@ CANARY = "canary-4711"
         (["[a"], "[a' cannot be read as parquet"),
     ],
 )
-def test_what_can_not_be_read_is_told_in_one_line(
+def test_what_cannot_be_read_is_told_in_one_line(
     spark: SparkSession, tmp_path: Path, words: list[str], said: str
 ) -> None:
     (tmp_path / "empty").mkdir()

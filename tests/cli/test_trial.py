@@ -210,7 +210,7 @@ def test_rules_that_are_not_there_are_reported() -> None:
         (["--data", ORDERS, "--where", "amount"], "is not a boolean."),
     ],
 )
-def test_data_that_can_not_be_read_is_reported(
+def test_data_that_cannot_be_read_is_reported(
     spark: SparkSession, rules: str, arguments: list[str], said: str
 ) -> None:
     done = tried(rules, *arguments)

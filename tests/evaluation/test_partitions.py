@@ -88,7 +88,7 @@ def test_all_scopes_mean_the_dataset_where_there_are_no_partitions(orders: DataF
     assert statuses(evaluation) == [(scope, None, "Ok") for scope in scopes]
 
 
-def test_what_can_not_be_meant_is_said(orders: DataFrame) -> None:
+def test_what_cannot_be_meant_is_said(orders: DataFrame) -> None:
     rules = [dq.RecordCountInRange(name="rows", min=1)]
     with pytest.raises(dq.DeclarationError, match="partitions need partition_by"):
         dq.evaluate(orders, rules, partitions=["2024-03-01"])
@@ -194,7 +194,7 @@ def test_too_many_partitions_are_an_error_and_not_nothing(
         dq.evaluate(frame, [dq.RecordCountInRange(min=1)], partition_by="p")
 
 
-def test_a_key_that_can_not_be_computed_is_told_without_the_row(spark: SparkSession) -> None:
+def test_a_key_that_cannot_be_computed_is_told_without_the_row(spark: SparkSession) -> None:
     frame = spark.sql("SELECT 'n/a Jane Doe' AS t UNION ALL SELECT '2024-01-01'")
     rules = [dq.RecordCountInRange(name="rows", min=1), dq.ColumnNotEmpty(name="t", columns="t")]
     with pytest.raises(SparkFailure) as raised:

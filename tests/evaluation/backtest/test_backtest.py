@@ -130,7 +130,7 @@ def test_given_parameters_win_over_those_of_the_rule() -> None:
         ({"partition": "2024"}, "Partition '2024' has no number on record."),
     ],
 )
-def test_what_can_not_be_tried_is_reported(parameters: Any, reported: str) -> None:
+def test_what_cannot_be_tried_is_reported(parameters: Any, reported: str) -> None:
     with pytest.raises(dq.DqError) as raised:
         dq.backtest(records(1, 2, 3), dq.RecordCountTypical(), **parameters)
     assert reported in str(raised.value)

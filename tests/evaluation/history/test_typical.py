@@ -238,7 +238,7 @@ def test_a_rule_keeps_its_history_when_its_type_changes(sales: DataFrame) -> Non
     assert "8 earlier values: all" in judged.message
 
 
-def test_a_past_that_can_not_be_read_is_an_error(sales: DataFrame) -> None:
+def test_a_past_that_cannot_be_read_is_an_error(sales: DataFrame) -> None:
     class Broken:
         def of(self, rule: dq.Rule, *, by_partition: bool) -> Iterable[dq.Recorded]:
             raise OSError("no such file")

@@ -182,7 +182,7 @@ def test_only_a_blocking_error_stops_what_is_downstream(
     assert by_name(result)["some"].passed
 
 
-def test_every_check_gets_a_result_when_the_data_can_not_be_read(spark: SparkSession) -> None:
+def test_every_check_gets_a_result_when_the_data_cannot_be_read(spark: SparkSession) -> None:
     def broken() -> Any:
         raise ConnectionError("postgres://reader:hunter2@db refused, password=hunter3")
 

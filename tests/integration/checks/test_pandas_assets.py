@@ -99,7 +99,7 @@ def test_in_memory_times_of_two_partitions(spark: SparkSession) -> None:
     assert str(whole[0]).startswith(unique.format(3))
 
 
-def test_a_partition_with_a_column_that_can_not_be_read(spark: SparkSession) -> None:
+def test_a_partition_with_a_column_that_cannot_be_read(spark: SparkSession) -> None:
     parts = {"2024-03-09": table(objects(1, 2)), "2024-03-10": table(WRONG["uint64"][0])}
     rules = [rule.model_copy(update={"scope": "both"}) for rule in RULES]
     from dq_dagster.spark.frames.divided import Divided

@@ -101,7 +101,7 @@ def test_a_reference_is_loaded_once_and_only_if_it_is_needed(spark: SparkSession
     assert shelf.loaded == ["orders"]
 
 
-def test_a_reference_that_can_not_be_read_fails_its_rules_only(spark: SparkSession) -> None:
+def test_a_reference_that_cannot_be_read_fails_its_rules_only(spark: SparkSession) -> None:
     found = by_name(run_job(Shelf(), orders_rules(dq.RecordCountInRange(min=1)), ["orders"]))
     assert found["record_count_in_range"].passed
     assert not found["known"].passed

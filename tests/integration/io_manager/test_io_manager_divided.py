@@ -168,7 +168,7 @@ def test_types_that_do_not_fit_are_told(spark: SparkSession, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
-def test_formats_whose_schema_can_not_be_told(
+def test_formats_whose_schema_cannot_be_told(
     spark: SparkSession, tmp_path: Path, scheme: str
 ) -> None:
     place = f"{scheme}{tmp_path}"

@@ -154,7 +154,7 @@ def test_old_runs_are_removed_by_the_next_one(spark: SparkSession, tmp_path: Pat
     assert {child.name for child in runs.iterdir()} == {recent, new}
 
 
-def test_what_can_not_be_stored_is_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_cannot_be_stored_is_told(spark: SparkSession, tmp_path: Path) -> None:
     @dg.op
     def frames() -> Any:
         return {"one": spark.range(1)}

@@ -74,7 +74,7 @@ def test_rows_of_other_partitions_are_refused(spark: SparkSession, tmp_path: Pat
     assert list((tmp_path / "orders" / ".staging").iterdir()) == []
 
 
-def test_what_can_not_be_split_is_told(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_cannot_be_split_is_told(spark: SparkSession, tmp_path: Path) -> None:
     def said(value: Callable[[Sequence[str]], Any], expression: Any = "day") -> str:
         asset = orders_of(value, expression=expression)
         return why(build(tmp_path, asset, *days(1, 2), raise_on_error=False))

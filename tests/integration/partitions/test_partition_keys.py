@@ -70,7 +70,7 @@ def test_texts_expressions_and_dimensions(spark: SparkSession) -> None:
     assert list(second) == [None] * len(cases)
 
 
-def test_what_can_not_be_assigned_is_told(spark: SparkSession) -> None:
+def test_what_cannot_be_assigned_is_told(spark: SparkSession) -> None:
     schema = spark.createDataFrame([], ROW).schema
     far = dg.TimeWindowPartitionsDefinition(START, "%Y-%m-%d-%H", cron_schedule="0 */6 * * *")
     cases: list[tuple[Any, Any, str]] = [

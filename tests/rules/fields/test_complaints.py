@@ -52,7 +52,7 @@ def test_a_field_of_the_wrong_kind(fields: dict[str, Any], said: str) -> None:
         ({"min": 0.5, "max": 0.9}, "Known fields: min, soft_min, type."),
     ],
 )
-def test_a_threshold_that_can_not_be(threshold: Any, said: str) -> None:
+def test_a_threshold_that_cannot_be(threshold: Any, said: str) -> None:
     rule = {"type": "column_not_empty", "columns": "a", "threshold": threshold}
     assert problem(rule).endswith(said)
 

@@ -50,7 +50,7 @@ def test_columns_that_spark_can_not_hold_cost_only_their_own_rules(spark: SparkS
         assert CANARY not in outcome.message
 
 
-def test_every_rule_beside_a_column_that_can_not_be_read(spark: SparkSession) -> None:
+def test_every_rule_beside_a_column_that_cannot_be_read(spark: SparkSession) -> None:
     result = dq.evaluate(table(WRONG["uint64"][0]), RULES)
     by_name = {outcome.rule.name: outcome for outcome in result}
     assert {name for name, outcome in by_name.items() if outcome.ok} == FINE
@@ -63,7 +63,7 @@ def test_every_rule_beside_a_column_that_can_not_be_read(spark: SparkSession) ->
     assert by_name["groups"].details["dimensions"]["fine"]
 
 
-def test_a_reference_whose_key_can_not_be_read(spark: SparkSession) -> None:
+def test_a_reference_whose_key_cannot_be_read(spark: SparkSession) -> None:
     rule = dq.ColumnValuesInReference(
         columns="fine", reference=dq.Reference(asset="other"), reference_columns="odd"
     )
@@ -151,7 +151,7 @@ def test_names_of_columns(spark: SparkSession, names: list[Any], fine: str) -> N
     assert result["twice"].message.startswith(f"Column '{names[0]}' is ambiguous: the table has ")
 
 
-def test_a_schema_is_not_written_of_what_can_not_be_read(spark: SparkSession) -> None:
+def test_a_schema_is_not_written_of_what_cannot_be_read(spark: SparkSession) -> None:
     with pytest.raises(dq.DqError, match="Column 'odd' is of the pandas type float16, which"):
         dq.schema_of(table(pd.Series(np.array([1, 2], dtype="float16"))))
 

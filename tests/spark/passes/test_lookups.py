@@ -115,7 +115,7 @@ def test_pandas_tables_and_files(spark: SparkSession, here: DataFrame, tmp_path:
         ),
     ],
 )
-def test_what_can_not_be_looked_up_spoils_nothing_else(
+def test_what_cannot_be_looked_up_spoils_nothing_else(
     here: DataFrame, there: DataFrame, fields: dict[str, Any], words: str
 ) -> None:
     rules = [{**known("bad", "n", "k"), **fields}, known("good", "n", "k")]

@@ -202,7 +202,7 @@ class Unreachable(dict[str, Any]):
         raise OSError("disk of canary failed")
 
 
-def test_a_record_that_can_not_be_read_fails_its_rules_only(orders: DataFrame) -> None:
+def test_a_record_that_cannot_be_read_fails_its_rules_only(orders: DataFrame) -> None:
     rules: list[Any] = [
         dq.MetricInRange(name="old", metric="record_count", max=5, auto_compute=False),
         dq.MetricInRange(name="new", metric="record_count", max=5),

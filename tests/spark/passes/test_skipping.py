@@ -134,7 +134,7 @@ def test_a_column_without_missing_values_is_not_even_read(
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("partition_by", [None, "day"])
-def test_a_column_that_can_not_be_read_costs_no_other(
+def test_a_column_that_cannot_be_read_costs_no_other(
     spark: SparkSession, tmp_path: Path, partition_by: str | None
 ) -> None:
     path = tmp_path / "spoiled"
