@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
@@ -135,11 +135,6 @@ class RuleSet(BaseModel):
     def declaring(self, columns: Columns) -> Self:
         """The same rules for an asset that is meant to have these columns."""
         return type(self)(**{**dict(self), "declared_schema": columns})
-
-    def only(self, check_names: Collection[str]) -> Self:
-        """The same with some of the rules, by the names of their checks."""
-        kept = tuple(rule for rule in self.rules if rule.check_name in check_names)
-        return self.model_copy(update={"rules": kept})
 
     @property
     def declared_meanings(self) -> dict[str, str]:

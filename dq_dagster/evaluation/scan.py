@@ -11,7 +11,7 @@ from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.states import Block, KeptStates, Reuse, partitions_in
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
-from dq_dagster.metrics.metric import ColumnCount, Metric, RowMetric
+from dq_dagster.metrics.metric import ColumnCount, Metric
 from dq_dagster.metrics.schema import ActualSchema
 from dq_dagster.metrics.states import State
 from dq_dagster.plan.plan import (
@@ -249,9 +249,8 @@ def _blocks(metrics: Sequence[Metric], keys: Mapping[Metric, str], reuse: Reuse)
     """The blocks of the metrics that have any."""
     found: Blocks = {}
     for metric in metrics:
-        kind = metric.kept_as if isinstance(metric, RowMetric) else None
-        if metric in keys and kind is not None:
-            found[metric] = reuse.usable(keys[metric], kind)
+        if metric in keys and metric.kept_as is not None:
+            found[metric] = reuse.usable(keys[metric], metric.kept_as)
     return {metric: blocks for metric, blocks in found.items() if blocks}
 
 
@@ -284,17 +283,20 @@ def _divided(settled: _Settled) -> tuple[Wanted, Wanted]:
     """The metrics for which some partitions are enough, and those that need everything."""
     new: Wanted = {}
     rest: Wanted = {}
+    known: Wanted = {}
     for metric, cuts in settled.wanted.items():
         if metric in settled.blocks:
             new[metric] = (_BY_PARTITION,)
+        elif metric.from_log:
+            known[metric] = cuts
         elif all(cut.partitioned for cut in cuts) and not _of_schema(metric):
             new[metric] = cuts
         else:
             rest[metric] = cuts
-    if any(isinstance(metric, RowMetric) and metric.mergeable for metric in rest):
+    if any(metric.mergeable for metric in rest):
         # As it is where nothing is on record.
         rest = by_partition(rest)
-    return (new if settled.is_read else {}), rest
+    return {**known, **(new if settled.is_read else {})}, rest
 
 
 def _of_schema(metric: Metric) -> bool:

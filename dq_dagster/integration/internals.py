@@ -185,8 +185,8 @@ class _WatchedOp(OpDefinition):
     ) -> Any:
         beside = defined_in(asset_layer.asset_graph)
         if beside != self.beside:
-            self.beside = beside
             self.watcher.loaded_beside(beside)
+            self.beside = beside
         return super().get_inputs_must_be_resolved_top_level(asset_layer, handle)
 
     def has_input(self, name: str) -> bool:

@@ -135,8 +135,4 @@ READERS: Mapping[str, Callable[[str], Any]] = {
 }
 _WORDS: Mapping[str, Any] = {
     **{one.value: one for one in NoValue},
-    # As they were written before values had kinds.
-    "nan": math.nan,
-    "inf": math.inf,
-    "-inf": -math.inf,
 }

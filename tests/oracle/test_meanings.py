@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import dq_dagster as dq
-from dq_dagster.metrics.conditions import NotValid
+from dq_dagster.metrics.conditions import Fault, NotValid
 from dq_dagster.metrics.meanings.meaning import DEFINITIONS, BuiltIn
-from dq_dagster.spark.expressions.predicates import rows_sql
+from dq_dagster.spark.expressions.predicates import fault_sql
 from dq_dagster.spark.frames.columns import JudgedTable as SparkTable
 from tests.depth import deep_after
 from tests.oracle.comparing import differences
@@ -54,7 +54,7 @@ def judged(spark: SparkSession) -> dict[str, list[bool]]:
     rows = list(enumerate(generated()))
     data = spark.createDataFrame(rows, "n int, t string").coalesce(2)
     table = SparkTable(data.schema)
-    invalid = {name: rows_sql(_condition(name), None, table) for name in DEFINITIONS}
+    invalid = {name: fault_sql(Fault(_condition(name)), table) for name in DEFINITIONS}
     found = data.selectExpr("n", *[f"NOT {sql} AS `{name}`" for name, sql in invalid.items()])
     answers = sorted(found.collect(), key=lambda row: row["n"])
     return {name: [bool(row[name]) for row in answers] for name in DEFINITIONS}

@@ -135,7 +135,9 @@ class PartitionedSource:
         """Whatever is not on record is read when it is needed."""
         if request.on_whole:
             self._require_stored()
-        return BatchRequest(request, self._tagged, HIDDEN_KEY, reuse=reuse)
+        # States are kept by partition, also where only the whole is judged.
+        by_partition = replace(request, partitions=request.partitions or (), partitioned=True)
+        return BatchRequest(by_partition, self._tagged, HIDDEN_KEY, reuse=reuse)
 
     def _tagged(self, keys: Sequence[str] | None) -> Divided:
         """The data of these partitions, or all there is, each row with its partition."""

@@ -44,12 +44,6 @@ class RequestedChecks:
     def partitions(self) -> tuple[str, ...]:
         return self.request.partitions or ()
 
-    def check_name(self, rule: Rule, partition: str | None) -> str | None:
-        """The check that a rule's outcome on a slice belongs to; None if Dagster has none."""
-        if partition is not None and rule.name in self.unlisted:
-            return None
-        return self.checks[rule.name, partition is not None]
-
 
 def request_of_dataset(rule_set: RuleSet, names: set[str]) -> RequestedChecks:
     """All rules on all rows: the asset has no partitions, and there is one check a rule."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import other_assets
-from dq_dagster.integration.event_log.codec import RECORD, reduced
+from dq_dagster.integration.event_log.codec import RECORD, Record, reduced
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.views import (
     CHART,
@@ -122,7 +122,7 @@ def check_result(
 ) -> dg.AssetCheckResult:
     """The result with all there is to say; if that cannot be recorded, at least its numbers."""
     message = said = outcome.judgement.message
-    for attempt in (_all_entries, _entries_without_tables, _record_alone):
+    for attempt in (_all_entries, _entries_without_tables, _numbers_alone, _status_alone):
         try:
             return _result(outcome, name, recording, attempt(outcome, recording, chart), message)
         except Exception as error:
@@ -148,8 +148,16 @@ def _entries_without_tables(outcome: Outcome, recording: Recording, chart: str) 
     return entries_of(bare, recording.history.record_of(bare).encode())
 
 
-def _record_alone(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
-    return {RECORD: recording.history.record_of(outcome).encode()}
+def _numbers_alone(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+    """What later checks learn from, without all that a rule may say in a form of its own."""
+    bare = replace(outcome.judgement, bounds={}, rows=None, failed_rows=None, details={})
+    numbers = replace(outcome, judgement=bare, states=None)
+    return {RECORD: recording.history.record_of(numbers).encode()}
+
+
+def _status_alone(outcome: Outcome, recording: Recording, chart: str) -> dict[str, Any]:
+    status = outcome.judgement.status
+    return {RECORD: Record(status, outcome.was_empty, outcome.rule.type).encode()}
 
 
 def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.AssetObservation:

@@ -145,7 +145,8 @@ def _with_others(
     metrics = [metric for rule in rules for metric in rule.metrics()]
     named = {m.asset for m in metrics if isinstance(m, MetadataMetric | RecordedMetric)} - {None}
     others = {str(name): OnDemand(partial(read, asset_key(str(name)))) for name in named}
-    return {**read(key), **others}
+    # Read when a rule needs it, so that what goes wrong there is the Error of that rule.
+    return OnDemand(lambda: {**read(key), **others})
 
 
 def _newest(context: StepContext, partition: str | None, key: dg.AssetKey) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit
+from dq_dagster.metrics.conditions import Fault
 from dq_dagster.metrics.frequency import DistinctEstimate, MedianEstimate, TopEstimate
 from dq_dagster.metrics.metric import (
     ColumnAvg,
@@ -33,7 +34,7 @@ from dq_dagster.spark.expressions.estimates import (
     median_estimate,
     top_estimate,
 )
-from dq_dagster.spark.expressions.predicates import TIMES, rows_sql, value_or_empty
+from dq_dagster.spark.expressions.predicates import TIMES, fault_sql, value_or_empty
 from dq_dagster.spark.expressions.values import (
     Aggregates,
     Results,
@@ -117,7 +118,7 @@ def _record_count(metric: RecordCount, table: JudgedTable) -> Aggregates:
 
 
 def _condition_count(metric: ConditionCount, table: JudgedTable) -> Aggregates:
-    found = rows_sql(metric.condition, metric.where, table)
+    found = fault_sql(Fault(metric.condition, metric.where), table)
     fallible = metric.condition.from_user or metric.where is not None
     return Aggregates(_tally, counts={"count": found}, fallible=fallible)
 

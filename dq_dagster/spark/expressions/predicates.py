@@ -111,18 +111,14 @@ _FIRST, _LAST = "TIMESTAMP_NTZ'-100000-01-01'", "TIMESTAMP_NTZ'+100000-01-01'"
 
 
 def fault_sql(fault: Fault, table: JudgedTable) -> str:
-    """The one SQL text of a fault: true for the rows that have it, false for all others."""
-    return rows_sql(fault.condition, fault.where, table)
+    """The one SQL text of a fault: true for the rows that have it, else false, never NULL.
 
-
-def rows_sql(condition: Condition, where: str | None, table: JudgedTable) -> str:
-    """True for the rows that pass the filter and meet the condition, else false, never NULL.
-
-    Raises Misfit if the condition does not fit the table.
+    Counts are made of it, and whatever else is done with such rows. Raises Misfit if the condition
+    does not fit the table.
     """
-    found = _predicate(condition, table)
+    found = _predicate(fault.condition, table)
     # Not "where AND found": Spark computes both sides, and the filter may guard the condition.
-    return found if where is None else f"if(({where}), {found}, false)"
+    return found if fault.where is None else f"if(({fault.where}), {found}, false)"
 
 
 def _predicate(condition: Condition, table: JudgedTable) -> str:

@@ -53,7 +53,9 @@ class StateKeys:
             kinds = [(name, self.table.column(name).kind) for name in names]
         except RuleFailure:
             return None
-        if metric.shows_a_value and any(isinstance(kind, _TEXTS) for _, kind in kinds[:1]):
+        if metric.shows_a_value and any(
+            isinstance(kind, _TEXTS) for _, kind in (kinds if columns is None else kinds[:1])
+        ):
             # The values of rows stay where they are.
             return None
         types = [(name, kind.json()) for name, kind in kinds]

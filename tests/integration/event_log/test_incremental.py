@@ -40,7 +40,7 @@ HOLISTIC: dq.Rule = dq.ColumnUnique(
 class Warehouse:
     """Regions that are built, built anew and given up; remembers which were read for checks."""
 
-    def __init__(self, folder: Path, rules: Sequence[Any]) -> None:
+    def __init__(self, folder: Path, rules: Sequence[Any], *, by_key: bool = False) -> None:
         self.tables: dict[str, list[float | None]] = {}
         self.read: list[list[str]] = []
         warehouse = self
@@ -57,7 +57,9 @@ class Warehouse:
         self.rules = list(rules)
         self.shop = Shop(
             orders,
-            dq.RuleSet(asset=orders, rules=rules, incremental=True, reader=reader),
+            dq.RuleSet(
+                asset="orders" if by_key else orders, rules=rules, incremental=True, reader=reader
+            ),
             io_manager=dg.FilesystemIOManager(base_dir=str(folder)),
         )
 
@@ -100,6 +102,37 @@ def on_the_whole(run: Any) -> dict[str, tuple[str, Any, str]]:
 @pytest.fixture
 def warehouse(spark: SparkSession, tmp_path: Path) -> Warehouse:
     return Warehouse(tmp_path, RULES)
+
+
+def test_rules_about_the_event_log_are_answered_beside_the_others(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    recorded = dq.MetricInRange(
+        name="recorded", metric="column_avg:amount", auto_compute=False, max=5,
+        scope="whole_dataset", blocking=False,
+    )  # fmt: skip
+    warehouse = Warehouse(tmp_path, [*RULES, recorded])
+    for key, amounts in {"a": [1.0, 2.0], "b": [3.0]}.items():
+        warehouse.build(key, amounts)
+    run = warehouse.build("c", [10.0])
+    assert {key for keys in warehouse.read for key in keys} == {"c"}
+    found = on_the_whole(run)
+    # What the run before recorded.
+    assert found.pop("recorded")[:2] == ("Ok", 2.0)
+    del warehouse.rules[-1]
+    assert found == warehouse.in_full()
+
+
+def test_checks_that_do_not_know_the_partitions_reuse_them_as_well(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rules = [rule for rule in RULES if rule.scope == "whole_dataset"]
+    warehouse = Warehouse(tmp_path, rules, by_key=True)
+    for key, amounts in {"a": [1.0, 2.0], "b": [3.0]}.items():
+        warehouse.build(key, amounts)
+    run = warehouse.build("c", [10.0])
+    assert {key for keys in warehouse.read for key in keys} == {"c"}
+    assert on_the_whole(run) == warehouse.in_full()
 
 
 def test_only_the_new_partition_is_read(warehouse: Warehouse) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 import dagster as dg
 import numpy as np
@@ -165,6 +165,23 @@ def test_details_that_cannot_be_recorded_cost_only_themselves(spark: SparkSessio
         "type": "record_count_in_range",
         "observed": {"record_count": 1},
     }
+
+
+class Uncountable(dq.RecordCountInRange):
+    """A rule of somebody who counts in numbers that JSON does not have."""
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        return Judgement(Status.WARNING, "Odd.", rows=cast("int", {1j}), bounds={"min": {1j}})
+
+
+def test_numbers_are_on_record_whatever_else_a_rule_says(spark: SparkSession) -> None:
+    odd = Uncountable(name="odd", min=1)
+    found = check(spark, [(1,)], "n int", [odd, dq.RecordCountInRange(name="rows", min=1)])
+    assert found["rows"].passed
+    assert "Its details could not be recorded" in str(found["odd"].description)
+    [(key, record)] = metadata_of(found["odd"]).items()
+    assert key == "dq/record"
+    assert (record["status"], record["observed"]) == ("Warning", {"record_count": 1})
 
 
 def test_what_later_checks_learn_from_is_kept_of_any_number_of_columns(spark: SparkSession) -> None:
