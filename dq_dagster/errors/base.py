@@ -1,4 +1,4 @@
-"""Declarations that cannot work."""
+"""The base of all errors, declarations that cannot work, and what is missing on the machine."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Problem:
     def unknown_other_asset(
         cls, rule: str, asset: str, other: str, known: Sequence[str], *, place: str | None
     ) -> Problem:
-        message = f"it looks at asset '{other}', which there is not."
+        message = f"it refers to asset '{other}', which does not exist."
         hint = near_or_all(other, sorted(known))
         return cls(f"{message}{hint}", rule=rule, asset=asset, place=place)
 

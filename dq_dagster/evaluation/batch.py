@@ -159,7 +159,7 @@ class BatchSource:
 
     @property
     def whole(self) -> Batch:
-        """Everything; opened once, and only if it is asked for."""
+        """Everything; opened once, and only if it is needed."""
         if not self._opened:
             self._opened.append(self._open(self.data(None) if callable(self.data) else self.data))
         return self._opened[0]
@@ -170,7 +170,7 @@ class BatchSource:
             require_possible(self.whole.table, self.partition_by, partitions)
 
     def only(self, partitions: Sequence[str]) -> Batch:
-        """The rows of these partitions; a function is not asked for any others."""
+        """The rows of these partitions; a function reads no others."""
         if not callable(self.data):
             return self.whole.only(partitions)
         # Whatever a reader brings along: other rows do not belong here.

@@ -109,7 +109,7 @@ def judged(rule: Rule, evidence: Evidence) -> Judgement:
         return Judgement.error(Unmeasurable.broken(error))
 
 
-def attempted(read: Callable[[], _Found], what: str) -> _Found | RuleFailure:
+def or_failure(read: Callable[[], _Found], what: str) -> _Found | RuleFailure:
     """What is on record, or the failure that says why it could not be read."""
     try:
         return read()

@@ -30,7 +30,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
 
     A run writes only its own partitions, and loads only those that it depends on and that exist,
     as one DataFrame. A run of several partitions may return a dict of DataFrames by partition, or
-    one DataFrame, whose rows are then told apart by the asset's ``partition_expr`` metadata.
+    one DataFrame, whose rows are then assigned by the asset's ``partition_expr`` metadata.
     A partition whose files are gone is not left out: loading it raises.
 
     The metadata ``path`` of a materialization, and of each of its partitions, names a folder that

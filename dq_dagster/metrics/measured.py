@@ -94,7 +94,7 @@ class Measured:
     ) -> Measured:
         """A metric whose whole is the states of some new partitions, and old states.
 
-        ``measured`` are the partitions that were looked at, None if none had to be.
+        ``measured`` are the partitions that were measured, None if none had to be.
         """
         base = cls(metric, {}, ()) if measured is None else measured
         states = [base.by_part(part.cut).get(part, base.nothing) for part in new]

@@ -1,8 +1,9 @@
-"""The front door for SQL that users write about all rows together: conditions on aggregates.
+"""The front door for SQL that users write: about single rows, and about aggregates of all rows.
 
-Like row expressions, these texts are judged alone and without Spark. Around and within aggregates
-the same functions and operators are allowed as in a row expression; every column stands within
-an aggregate, no aggregate within another, and there is at least one.
+The text is judged alone, as plain Python and without Spark, so the answer is the same when rules
+are declared, on classic Spark and on Spark Connect. A text without refusals is one complete
+expression; it stays one when it is put between brackets in a larger one. Whether its columns
+exist and whether it is a condition at all, Spark says later.
 """
 
 from __future__ import annotations

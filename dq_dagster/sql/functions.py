@@ -1,6 +1,9 @@
 """Which Spark functions an expression may call on the values of a row.
 
 Only names listed in ``ALLOWED`` are ever accepted, and aggregates where they are in place.
+
+Of aggregates, those are listed whose answer depends on the rows alone, not on their order, and is
+one small value. All of them leave NULLs out.
 """
 
 from __future__ import annotations

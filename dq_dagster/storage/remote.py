@@ -1,4 +1,9 @@
-"""The data of an asset on an object store or another file system that only Spark can reach."""
+"""The data of an asset on an object store or another file system that only Spark can reach.
+
+What is stored is noted in a folder inside the data that Spark passes over. The note is written
+after the data, and an overwrite of the data takes it away: where it is, the data was complete, with
+these columns and so many files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Partitions in the order of the times they stand for, as a past for those after them."""
+"""Baselines: from what was recorded to the past values that slices and groups are judged by.
+
+Records come in, the newest first, and are read only as far as they can matter. A slice has its own
+earlier values as its past, or those of the partitions before it in time.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import TypeAlias
 
 from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.evaluation.history.history import Group, History, Recorded, group_of
-from dq_dagster.evaluation.judge import attempted
+from dq_dagster.evaluation.judge import or_failure
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence, PastValue, number_of
 from dq_dagster.judging.typical import Lookback, Typical
@@ -104,7 +108,7 @@ class Timeline:
     _series: dict[_Part, dict[str, list[PastValue]]] = field(default_factory=dict)
 
     def before(self, part: Slice, at: datetime) -> Pasts:
-        """The past of a partition of that time, or of a group in it; asked in order of time."""
+        """The past of a partition of that time, or of a group in it; in order of time."""
         while self.ahead and self.ahead[-1][0] < at:
             moment, record = self.ahead.pop()
             self.add(record, moment)
@@ -253,7 +257,7 @@ def read_baseline(
 ) -> Baselines:
     """Reads the past of a rule for these slices and groups, as far as it matters."""
     read = _Reader(rule, lookback, history, now)
-    found = attempted(lambda: read.all_of(parts), f"rule {rule.name}")
+    found = or_failure(lambda: read.all_of(parts), f"rule {rule.name}")
     return Baselines(failure=found) if isinstance(found, RuleFailure) else found
 
 

@@ -1,4 +1,4 @@
-"""A past that is handed over, rather than read from an event log."""
+"""History: what earlier evaluations recorded, from an event log or handed over by the caller."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Recorded:
     ``metrics`` holds values by metric key, None where there was nothing to measure; ``groups`` the
     same by dimension and group (which ``group_key`` makes a text of). ``statuses`` and
     ``group_statuses`` hold what single numbers were judged, where that is known; the others have
-    the ``status`` of the evaluation. ``data`` says which state of the data was looked at: two
+    the ``status`` of the evaluation. ``data`` says which state of the data was judged: two
     evaluations of the same partition and the same state are one point, and the later one counts.
     None: nobody knows, so each is a point. ``observed`` are the keys of what was judged, rather
     than measured beside, where that is known.
@@ -63,7 +63,7 @@ class Recorded:
     def measured(self, keys: Collection[str]) -> bool:
         """Whether it takes the place of what was known of these metrics before.
 
-        What looked at the data does so, be there a number or none. What broke on the way does not,
+        What measured the data does so, be there a number or none. What broke on the way does not,
         nor does what another rule of the same name recorded.
         """
         if not self.metrics:
@@ -89,7 +89,7 @@ class History(Protocol):
     """Where the past of rules comes from."""
 
     def of(self, rule: Rule, *, by_partition: bool) -> Iterable[Recorded]:
-        """What was recorded for the rule, the newest first; read on only as far as asked.
+        """What was recorded for the rule, the newest first; read on only as far as needed.
 
         ``by_partition``: evaluations of single partitions; else those of the whole dataset.
         """

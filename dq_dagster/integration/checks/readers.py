@@ -74,7 +74,7 @@ class DividingIOManager(Protocol):
         """Those of the partitions that exist."""
 
     def stored_partitions(self, asset_key: dg.AssetKey, keys: Sequence[str]) -> Collection[str]:
-        """Those of the keys that could be loaded, told without reading their rows."""
+        """Those of the keys that could be loaded, known without reading their rows."""
 
 
 @dataclass(frozen=True, slots=True)

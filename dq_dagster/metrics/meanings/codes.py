@@ -1,4 +1,4 @@
-"""Countries: ISO 3166-1 codes and English names."""
+"""Codes and names by standard: countries, currencies, languages, lengths of IBANs, US states."""
 
 from __future__ import annotations
 

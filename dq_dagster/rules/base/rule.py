@@ -124,7 +124,7 @@ class Rule(BaseModel):
     family: ClassVar[RuleFamily] = RuleFamily.OTHERS
     # The fields that go into a derived name, after the type.
     named_after: ClassVar[tuple[str, ...]] = ()
-    # Whether the rule looks at rows, so that a filter and a breakdown by group mean something.
+    # Whether the rule is about rows, so that a filter and a breakdown by group mean something.
     judges_rows: ClassVar[bool] = True
     # Whether what it observes is the value of the first of its metrics (of each column's, where
     # columns are judged); else it is made of several, and has a key of its own on record.
@@ -145,7 +145,7 @@ class Rule(BaseModel):
     def _filters_and_groups_mean_something(self) -> Self:
         for field in ("where", "dimensions"):
             if not self.judges_rows and getattr(self, field):
-                raise ValueError(f"'{field}' means nothing here: the rule does not look at rows")
+                raise ValueError(f"'{field}' means nothing here: the rule is not about rows")
         return self
 
     def model_post_init(self, context: Any, /) -> None:

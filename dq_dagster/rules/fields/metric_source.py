@@ -190,7 +190,7 @@ class MetricSource(Declared):
     def refuse_filter(self, where: str | None) -> None:
         """Raises ValueError if a row filter would have no effect on this metric."""
         if where is not None and (self.metadata is not None or self.measure == COLUMNS):
-            raise ValueError(f"'{self.label}' does not look at rows, so a row filter means nothing")
+            raise ValueError(f"'{self.label}' is not about rows, so a row filter means nothing")
 
 
 def _from_short_form(declared: Any) -> Any:

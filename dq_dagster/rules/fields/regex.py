@@ -1,4 +1,4 @@
-r"""Patterns that only texts of one length match, such as ``\+\d{2} \d{8}``.
+r"""Regular expressions of rules, and those that only texts of one length match: ``\+\d{2}``.
 
 Java counts out a repetition like ``\d{8}`` step by step, while it runs through ``\d+`` in one loop,
 twice as fast. If the length of the text is known, both mean the same.

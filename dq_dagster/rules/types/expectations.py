@@ -175,7 +175,7 @@ def _listed(values: Mapping[str, Any]) -> str:
 
 
 class PythonRule(Rule):
-    """A function of yours looks at the data and says what it thinks.
+    """A function of yours gets the data and gives the verdict.
 
     It is called as ``function(data, context, **arguments)``: ``data`` is the Spark DataFrame (the
     rows that pass ``where``), ``context`` has ``caller`` (the rule's name), ``asset``,

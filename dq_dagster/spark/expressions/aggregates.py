@@ -1,4 +1,10 @@
-"""Each metric as SQL aggregates, and their results as its state. None of these can raise."""
+"""Each metric as SQL aggregates, and their results as its state. None of these can raise.
+
+A sum of doubles is rounded at each step, by more the more rows there are. Means that are off by
+different amounts look like parts that differ, where values lie close together and far from zero.
+So for standard deviations doubles are added up in two halves, whose sums are exact or as good as
+exact, and parts merge into what one scan gives.
+"""
 
 from __future__ import annotations
 

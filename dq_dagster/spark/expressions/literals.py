@@ -1,4 +1,10 @@
-"""Constants of rules as SQL literals in a column's own type: never a silent cast of data."""
+"""Constants of rules as SQL literals in a column's own type: never a silent cast of data.
+
+Spark holds a literal such as ``0.25BD`` as a BigDecimal, and makes one of every value that it is
+compared with, which costs more than reading the value. Values of at most 18 digits are held as
+longs otherwise, and so is a literal that is cast from a long or from an interval of seconds. The
+cast is done once, when the query is planned.
+"""
 
 from __future__ import annotations
 

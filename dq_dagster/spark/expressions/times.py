@@ -1,4 +1,8 @@
-"""The formats of Python's ``strftime`` as SQL."""
+"""Times as SQL: seconds since 1970, wall clocks of a zone, formats of ``strftime``, time windows.
+
+No text here depends on the time zone of the Spark session: it works on whole numbers and on
+timestamps without a zone only.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What Spark raised, without the row values that its own text may quote."""
+"""What Spark raised, without the row values that its own text may quote.
+
+Columns that are in a table by name, but whose values Spark cannot hold, are marked in the metadata
+of their field, which stays with it in unions and selections. Should a query read one all the same,
+it raises the reason: it can never be taken for NULLs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Whatever people hand over as data, as one Spark DataFrame."""
+"""Whatever people hand over as data, as one Spark DataFrame.
+
+Of pandas DataFrames, times without a zone are meant in the session's zone, as Spark itself means
+them. If that zone does not have one of them (the clocks go forward over it), no instant stands for
+it, and the column is a TIMESTAMP_NTZ: so no value is lost, and none is taken for another.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Two values with a median between them, and the SQL that finds the middle from there."""
+"""Exact medians of many columns in two queries.
+
+The first finds a narrow bracket around each median (approximate quantiles with a guaranteed
+error), the second counts the values below it and picks the middle ones from the few inside.
+"""
 
 from __future__ import annotations
 

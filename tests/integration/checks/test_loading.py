@@ -114,7 +114,7 @@ def test_what_a_rule_looks_at_must_exist_as_well() -> None:
     checks = dq.build_asset_checks(rules_of("clean_sales", lookup))
     defs = dg.Definitions(assets=[clean_sales, raw_orders], asset_checks=checks)
     told = (
-        "rule 'known', asset 'clean_sales': it looks at asset 'raw_order', which there is not. "
+        "rule 'known', asset 'clean_sales': it refers to asset 'raw_order', which does not exist. "
         "Did you mean 'raw_orders'?"
     )
     with pytest.raises(dq.DeclarationError) as refused:

@@ -161,7 +161,7 @@ def test_what_is_no_number_of_bytes_is_reported(written: Any, said: str) -> None
         ({"type": "file_size_in_range", "min": "1 GB", "max": "1 MB"}, "bounds must be ordered"),
         (
             {"type": "file_size_in_range", "min": 1, "where": "a > 0"},
-            "'where' means nothing here: the rule does not look at rows.",
+            "'where' means nothing here: the rule is not about rows.",
         ),
     ],
 )

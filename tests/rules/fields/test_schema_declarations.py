@@ -116,7 +116,7 @@ def test_all_columns_are_told_together() -> None:
 def test_fields_that_mean_nothing_are_refused() -> None:
     columns = [{"name": "a", "type": "int"}]
     assert said(expected=columns, where="a > 0") == [
-        "'where' means nothing here: the rule does not look at rows."
+        "'where' means nothing here: the rule is not about rows."
     ]
     assert said() == ["field 'expected' is missing."]
 

@@ -104,9 +104,9 @@ def test_what_a_metric_is_recorded_as(metric: Any, key: str) -> None:
         ({"metric": {"python": "nope:nope"}}, "module 'nope' cannot be imported"),
         (
             {"metric": {"metadata": "x"}, "where": "a > 1"},
-            "'metadata:x' does not look at rows, so a row filter means nothing.",
+            "'metadata:x' is not about rows, so a row filter means nothing.",
         ),
-        ({"metric": "of_columns", "where": "a > 1"}, "'of_columns' does not look at rows"),
+        ({"metric": "of_columns", "where": "a > 1"}, "'of_columns' is not about rows"),
     ],
 )
 def test_what_is_wrong_is_reported(fields: dict[str, Any], said: str) -> None:

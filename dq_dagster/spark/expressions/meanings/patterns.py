@@ -1,8 +1,12 @@
-r"""Regular expressions of built-in meanings, in Java's syntax; a valid value matches as a whole.
+"""Regular expressions of built-in meanings, in Java's syntax; a valid value matches as a whole.
 
 Java matches a repeated group by recursion, which ends the stack on a long text, unless the
 repetition is possessive (``*+``, ``++``). So every unbounded repetition of a group is possessive
 here; it also never goes back, so a match takes time in proportion to the text.
+
+The pattern of geometries (well-known text of OGC Simple Features) first makes sure, looking ahead,
+that every point has as many numbers as the geometry's tag (Z, M, ZM or none) demands. What is left
+to check then is how points and brackets follow each other.
 """
 
 from __future__ import annotations
