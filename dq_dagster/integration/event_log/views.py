@@ -257,9 +257,10 @@ def shown(outcome: Outcome, *, chart: str = "") -> dict[str, Any]:
         entries[EXPECTED] = judgement.expected
     if judgement.rows is not None:
         entries[ROWS] = judgement.rows
-    # What is judged by its past has no rows that break a rule.
-    if judgement.failed_rows is not None and judgement.rows and not history:
-        entries[FAILED_ROWS] = judgement.failed_rows
+    # What is judged by its past has no rows that break a rule; and no number is plotted twice.
+    failed = judgement.failed_rows
+    if failed is not None and failed != judgement.observed and judgement.rows and not history:
+        entries[FAILED_ROWS] = failed
     entries |= _breakdown(outcome)
     if chart:
         entries[CHART] = chart
