@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.evaluation.judge import Measurements
-from dq_dagster.metrics.measured import Cut, Measured, Slice
+from dq_dagster.metrics.measured import BY_PARTITION, Measured, Slice
 from dq_dagster.metrics.metric import Metric, RecordCount
 from dq_dagster.plan.plan import Plan, make_plan
 from dq_dagster.plan.request import CheckRequest
@@ -143,7 +143,7 @@ def _partitions_with_rows(rows: Measured) -> tuple[str, ...]:
     """The partitions that occur; raises if nobody can tell, for then there is nothing to judge."""
     if isinstance(rows.nothing, RuleFailure):
         raise rows.nothing
-    return tuple(sorted(str(part.partition) for part in rows.slices(Cut(partitioned=True))))
+    return tuple(sorted(str(part.partition) for part in rows.slices(BY_PARTITION)))
 
 
 @dataclass(frozen=True, slots=True)

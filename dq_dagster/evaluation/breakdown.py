@@ -15,7 +15,6 @@ from dq_dagster.evaluation.outcome import GroupRow, GroupTable, Outcome
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Status, impact
 from dq_dagster.metrics.measured import Cut, Slice
-from dq_dagster.metrics.metric import RecordCount
 from dq_dagster.plan.plan import passes_for
 from dq_dagster.plan.request import RequestedRule
 
@@ -207,7 +206,7 @@ def _group_of(one: RequestedRule, found: Measurements, part: Slice, past: Baseli
 
 def _group(one: RequestedRule, evidence: Evidence, name: str | None, *, groups: int = 1) -> Group:
     rule = one.rule
-    rows = evidence[RecordCount(where=rule.where)]
+    rows = 0 if one.rows is None else evidence[one.rows]
     judgement = judged(rule, evidence)
     if groups > 1 and rule.lookback is not None and judgement.status is Status.EMPTY:
         judgement = replace(judgement, message=_NO_COMMON_PAST)

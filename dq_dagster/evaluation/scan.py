@@ -10,7 +10,7 @@ from dq_dagster.evaluation.judge import Measurements
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.states import Block, KeptStates, Reuse, partitions_in
 from dq_dagster.judging.evidence import Evidence
-from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
+from dq_dagster.metrics.measured import BY_PARTITION, UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import ColumnCount, Metric
 from dq_dagster.metrics.schema import ActualSchema
 from dq_dagster.metrics.states import State
@@ -24,8 +24,6 @@ from dq_dagster.plan.plan import (
 )
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.spark.passes.state_keys import StateKeys
-
-_BY_PARTITION = Cut(partitioned=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class Scan:
         parts: dict[str, Mapping[str, State]] = {}
         for metric in needs:
             measured = self.found.metrics.get(metric)
-            if metric not in self.keys or measured is None or not measured.covers(_BY_PARTITION):
+            if metric not in self.keys or measured is None or not measured.covers(BY_PARTITION):
                 continue
             key = self.keys[metric]
             is_whole = self._is_whole(metric)
@@ -100,13 +98,13 @@ class Scan:
     def _is_whole(self, metric: Metric) -> bool:
         """Whether it speaks of the dataset's partitions only; rows of others may lie around."""
         if metric not in self._whole:
-            there = {part.partition for part in self.found.metrics[metric].slices(_BY_PARTITION)}
+            there = {part.partition for part in self.found.metrics[metric].slices(BY_PARTITION)}
             self._whole[metric] = there <= {*self.partitions, *self.scanned}
         return self._whole[metric]
 
 
 def _of_partitions(measured: Measured, names: tuple[str, ...]) -> dict[str, State]:
-    states = measured.by_part(_BY_PARTITION)
+    states = measured.by_part(BY_PARTITION)
     found = {name: states.get(Slice(name), measured.nothing) for name in names}
     return {name: state for name, state in found.items() if isinstance(state, State)}
 
@@ -286,7 +284,7 @@ def _divided(settled: _Settled) -> tuple[Wanted, Wanted]:
     known: Wanted = {}
     for metric, cuts in settled.wanted.items():
         if metric in settled.blocks:
-            new[metric] = (_BY_PARTITION,)
+            new[metric] = (BY_PARTITION,)
         elif metric.from_log:
             known[metric] = cuts
         elif all(cut.partitioned for cut in cuts) and not _of_schema(metric):
@@ -310,7 +308,7 @@ def _merged(found: Measurements, settled: _Settled, reuse: Reuse) -> Measurement
         on_record = partitions_in(blocks)
         measured = found.metrics.get(metric)
         # Also rows of other partitions, and of none: they are part of the whole.
-        there = [] if measured is None else measured.slices(_BY_PARTITION)
+        there = [] if measured is None else measured.slices(BY_PARTITION)
         named = map(Slice, reuse.partitions)
         new = [p for p in dict.fromkeys([*there, *named]) if p.partition not in on_record]
         states = [block.state for block in blocks]

@@ -55,6 +55,7 @@ class Slice:
 
 
 UNDIVIDED = Cut()
+BY_PARTITION = Cut(partitioned=True)
 WHOLE = Slice()
 
 
@@ -102,7 +103,7 @@ class Measured:
             # If it could not be measured, no partition is needed to say so.
             states.append(base.nothing)
         whole = {WHOLE: reduce(_merge, [*states, *old])}
-        return cls(metric, base.states, (Cut(partitioned=True),), base.nothing, {UNDIVIDED: whole})
+        return cls(metric, base.states, (BY_PARTITION,), base.nothing, {UNDIVIDED: whole})
 
     def covers(self, cut: Cut) -> bool:
         """Whether the parts of that cut have states of their own, or all the same one."""

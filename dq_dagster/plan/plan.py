@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from dq_dagster.judging.wording import plural
 from dq_dagster.metrics.conditions import PassKind
-from dq_dagster.metrics.measured import UNDIVIDED, Cut, finest
+from dq_dagster.metrics.measured import BY_PARTITION, UNDIVIDED, Cut, finest
 from dq_dagster.metrics.metric import Burden, Metric, RecordCount
 from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
@@ -133,7 +133,7 @@ def by_partition(wanted: Wanted) -> Wanted:
     That tells which partitions there are, and a sum of the whole is then that of its partitions,
     whether they were all read now or not.
     """
-    rows = dict.fromkeys([*wanted.get(RecordCount(), ()), Cut(partitioned=True)])
+    rows = dict.fromkeys([*wanted.get(RecordCount(), ()), BY_PARTITION])
     return {**wanted, RecordCount(): tuple(rows)}
 
 

@@ -10,11 +10,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from dq_dagster.judging.typical import Lookback
-from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Slice
+from dq_dagster.metrics.measured import BY_PARTITION, UNDIVIDED, WHOLE, Cut, Slice
 from dq_dagster.metrics.metric import Metric, RecordCount
 from dq_dagster.rules.base.rule import Rule
-
-_BY_PARTITION = Cut(partitioned=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +48,14 @@ class RequestedRule:
             rule.lookback,
         )
 
+    @property
+    def reads_log(self) -> bool:
+        """Whether it is about what the event log holds, rather than about the data alone."""
+        return any(metric.from_log for metric in self.metrics)
+
     def cuts(self) -> list[Cut]:
         """How the rows are divided for it: by partition or not at all, and then by group."""
-        base = [_BY_PARTITION] * self.on_partitions + [UNDIVIDED] * self.on_whole
+        base = [BY_PARTITION] * self.on_partitions + [UNDIVIDED] * self.on_whole
         return [*base, *(Cut(cut.partitioned, name) for cut in base for name in self.dimensions)]
 
     def slices(self, partitions: Iterable[str]) -> list[Slice]:

@@ -41,7 +41,7 @@ from dq_dagster.integration.partitions.asset_partitions import (
 from dq_dagster.integration.partitions.keys import partition_key_sql
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.metrics.measured import NO_KEY
-from dq_dagster.plan.request import CheckRequest, RequestedRule
+from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.frames.ansi import require_ansi, under_ansi
 from dq_dagster.spark.frames.columns import identifier, text_literal
@@ -69,11 +69,11 @@ class BatchRequest:
 
     def by_record(self) -> list[BatchRequest]:
         """Rules about the event log apart: it says one thing of partitions, another of all."""
-        if self.partition_by is None or not any(map(_reads_log, self.request.rules)):
+        if self.partition_by is None or not any(one.reads_log for one in self.request.rules):
             return [self]
         request = self.request
-        of_log = request.only(one for one in request.rules if _reads_log(one))
-        others = request.only(one for one in request.rules if not _reads_log(one))
+        of_log = request.only(one for one in request.rules if one.reads_log)
+        others = request.only(one for one in request.rules if not one.reads_log)
         parts = others, of_log.of_partitions(), of_log.of_whole()
         return [replace(self, request=part) for part in parts if part.rules]
 
@@ -299,11 +299,6 @@ class PartitionedSource:
         )
 
 
-def _reads_log(one: RequestedRule) -> bool:
-    """Whether a rule is about what the event log holds."""
-    return any(metric.from_log for metric in one.metrics)
-
-
 def other_assets(rules: Sequence[Rule], own: dg.AssetKey) -> list[str]:
     """The assets beside its own that the rules of an asset look at."""
     named = dict.fromkeys(name for rule in rules for name in rule.other_assets)
@@ -326,7 +321,7 @@ class OtherAssets(Mapping[str, Any]):
             raise KeyError(name)
         try:
             return self._load(asset_key(name))
-        except Exception as error:  # noqa: BLE001 (told without secrets; only its rules fail)
+        except Exception as error:  # noqa: BLE001 (without secrets; only its rules fail)
             if isinstance(cause_of(error), KeyError) and self._is_in_memory(name):
                 raise UnreadableData.not_kept(name) from None
             raise presentable_error(error, name) from None

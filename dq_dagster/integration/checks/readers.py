@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import dagster as dg
 
@@ -18,9 +18,6 @@ from dq_dagster.integration.step_context import StepContext
 from dq_dagster.rules.fields.declared import DeclaredReader
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.reading import absolute
-
-if TYPE_CHECKING:
-    from dq_dagster.spark.frames.divided import Divided
 
 SPARK_RESOURCE = "pyspark"
 # The parameter of a function that can read some partitions only.

@@ -43,7 +43,6 @@ QUALITY_DIMENSION = "dq/quality_dimension"
 TAGS = "dq/tags"
 OWNERS = "dq/owners"
 
-_PASSING = (Status.OK, Status.EMPTY)
 _TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY}
 # What is left out first where there is too much, be it an entry or a part of the record: what
 # people look at before what later checks learn from, which nobody would miss until a rule does not
@@ -174,12 +173,11 @@ def _observation(outcome: Outcome, recording: Recording, *, chart: str) -> dg.As
 def _result(
     outcome: Outcome, name: str, recording: Recording, entries: Mapping[str, Any], message: str
 ) -> dg.AssetCheckResult:
-    status = outcome.judgement.status
     severity = dg.AssetCheckSeverity.ERROR
-    if status is Status.WARNING:
+    if outcome.judgement.status is Status.WARNING:
         severity = dg.AssetCheckSeverity.WARN
     return dg.AssetCheckResult(
-        passed=status in _PASSING,
+        passed=outcome.ok,
         asset_key=recording.history.key,
         check_name=name,
         severity=severity,

@@ -235,7 +235,7 @@ class CheckRun:
         beside = OtherDatasets(
             asset=self.checked.name, references=OtherAssets(self.context, self.checked.others)
         )
-        if any(metric.from_log for one in request.rules for metric in one.metrics):
+        if any(one.reads_log for one in request.rules):
             rules = [one.rule for one in request.rules]
             beside = replace(
                 beside,

@@ -32,7 +32,6 @@ from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from dq_dagster.spark.frames.slicing import Parts
 
 _LONGEST = 2**63
 

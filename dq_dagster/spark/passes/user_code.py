@@ -66,15 +66,8 @@ def _returned(metrics: Sequence[Metric], frame: DataFrame, table: JudgedTable) -
         shared = (call.function, call.where)
         if shared not in values:
             values[shared] = answer(call.function, call.label, call.where, frame, table)
-        answers[call] = _returned_entry(values[shared], call)
+        answers[call] = _entry(values[shared], call)
     return answers
-
-
-def _returned_entry(found: Any, metric: PythonMetric) -> Any:
-    try:
-        return found if isinstance(found, RuleFailure) else entry_of(found, metric)
-    except RuleFailure as failure:
-        return failure
 
 
 def answer(
@@ -176,7 +169,8 @@ def _bound(query: str) -> str:
     return _TABLE.join(parts)
 
 
-def _entry(found: Row | RuleFailure, metric: QueryMetric) -> Any:
+def _entry(found: Any, metric: QueryMetric | PythonMetric) -> Any:
+    """What an answer says of one metric, or the failure that says why there is none."""
     if isinstance(found, RuleFailure):
         return found
     try:
