@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.meanings.meaning import Validity
@@ -252,14 +252,30 @@ class RowBreaks(Condition):
         return not reads_the_clock(self.sql)
 
 
+Severity: TypeAlias = Literal["error", "warning"]
+Action: TypeAlias = Literal["ignore", "drop", "fail"]
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """What makes a row bad in the eyes of a rule: a condition, among the rows that pass ``where``.
 
-    ``severity`` says whether it is beyond a hard or only a soft bound. Counting such rows and
-    keeping them apart use the one SQL text that a fault has.
+    ``severity`` says whether it is beyond a hard or only a soft bound, ``action`` what becomes of
+    the row in flight; what is only beyond a soft bound is kept. Counting such rows and keeping them
+    apart use the one SQL text that a fault has.
     """
 
     condition: Condition
     where: str | None = None
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
+    action: Action = "ignore"
+
+    @property
+    def keeps_out(self) -> bool:
+        """Whether a row with this fault does not reach the table."""
+        return self.action != "ignore"
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it can be found again in the stored row: it depends on nothing else."""
+        return self.condition.lasting and not reads_the_clock(self.where)

@@ -7,15 +7,17 @@ values are unique, how many there are, and whether the most frequent ones belong
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from dq_dagster.metrics.conditions import PassKind, in_key, quoted
+from dq_dagster.metrics.conditions import Condition, PassKind, in_key, quoted
 from dq_dagster.metrics.constant import Constant, Scalar
 from dq_dagster.metrics.metric import Burden, Metric, RowMetric
 from dq_dagster.metrics.states import Opaque
+from dq_dagster.sql.expressions import OrderTerm, columns_used
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,46 @@ class Grouping:
     def key(self) -> str:
         names = ",".join(quoted(c) if "," in c else in_key(c) for c in self.columns)
         return names + (" (blank is empty)" if self.blank_is_empty else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated(Condition):
+    """The row's value, or its combination of values, occurs in other rows as well.
+
+    With ``keep``, an order, the first row of each value is none of those. Where two are alike in
+    it, all of their columns decide, so that the same data always gives the same answer.
+    """
+
+    grouping: Grouping
+    keep: tuple[OrderTerm, ...] = ()
+    kind: ClassVar[PassKind] = PassKind.COUNT_VALUES
+
+    @property
+    def key(self) -> str:
+        kept = ", ".join(term.sql for term in self.keep)
+        return f"repeated:{self.grouping.key}" + (f" (but the first by {kept})" if kept else "")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        ordered = (name for term in self.keep for name in columns_used(term.expression))
+        return tuple(dict.fromkeys([*self.grouping.columns, *ordered]))
+
+    @property
+    def unit(self) -> Grouping:
+        return self.grouping
+
+    @property
+    def from_user(self) -> bool:
+        return bool(self.keep)
+
+    @property
+    def lasting(self) -> bool:
+        return False
+
+    @property
+    def flag(self) -> str:
+        """The column that says whether a row is one of them; no table has it by chance."""
+        return f"dq_repeated_{hashlib.sha256(repr(self).encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ exist and whether it is a condition at all, Spark says later.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from dq_dagster.sql.findings import MAX_LENGTH, MAX_NESTING, AggregateCall, Findings, Place
@@ -134,6 +135,52 @@ def _with_calls(text: str, written: Callable[[AggregateCall], str]) -> str:
         pieces += [text[position : call.start], written(call)]
         position = call.stop
     return "".join([*pieces, text[position:]])
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTerm:
+    """An expression that rows are put in order by, and how: ``DESC NULLS LAST``, or nothing."""
+
+    expression: str
+    direction: str = ""
+
+    @property
+    def sql(self) -> str:
+        return f"({self.expression}) {self.direction}".rstrip()
+
+
+def order_terms(text: str) -> tuple[OrderTerm, ...]:
+    """What rows are put in order by, such as ``updated_at DESC, id``. Raises Refused."""
+    pieces: list[list[Token]] = [[]]
+    depth = 0
+    for token in _tokens(text)[:-1]:
+        depth += (token.key in {"(", "["}) - (token.key in {")", "]"})
+        if token.key == "," and depth == 0:
+            pieces.append([])
+        else:
+            pieces[-1].append(token)
+    return tuple(_order_term(text, piece) for piece in pieces)
+
+
+def _order_term(text: str, tokens: list[Token]) -> OrderTerm:
+    words = [token.key for token in tokens]
+    size = 2 if words[-2:-1] == ["nulls"] and words[-1] in {"first", "last"} else 0
+    if words[: len(words) - size][-1:] in (["asc"], ["desc"]):
+        size += 1
+    body = tokens[: len(tokens) - size]
+    if not body:
+        raise Refused(Refusal.ends_early("something to order by"))
+    direction = " ".join(token.text.upper() for token in tokens[len(body) :])
+    return OrderTerm(text[body[0].start : body[-1].stop], direction)
+
+
+def order_refusals(text: str) -> tuple[Refusal, ...]:
+    """Why rows cannot be put in order by the text; nothing if they can."""
+    try:
+        terms = order_terms(text)
+    except Refused as stop:
+        return (stop.refusal,)
+    return tuple(refusal for term in terms for refusal in refusals(term.expression))
 
 
 def handles_nan(text: str) -> bool:

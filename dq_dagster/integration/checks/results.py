@@ -40,6 +40,7 @@ from dq_dagster.ruleset import dataset_check_name
 RULE = "dq/rule"
 RULE_TYPE = "dq/type"
 QUALITY_DIMENSION = "dq/quality_dimension"
+ACTION = "dq/action_if_failed"
 TAGS = "dq/tags"
 OWNERS = "dq/owners"
 
@@ -256,6 +257,7 @@ def _spec(
         RULE: rule.name if renamed else "",
         RULE_TYPE: rule.type,
         QUALITY_DIMENSION: rule.quality_dimension,
+        ACTION: rule.action_if_failed if rule.action_if_failed != "ignore" else "",
         TAGS: list(rule.tags),
         OWNERS: list(rule.owners),
     }

@@ -20,7 +20,7 @@ from dq_dagster.metrics.metric import (
     Metric,
     RecordCount,
 )
-from dq_dagster.rules.base.rule import Rule, RuleFamily
+from dq_dagster.rules.base.rule import RowRule, Rule, RuleFamily
 from dq_dagster.rules.fields.constraints import ColumnNames, QualityDimension
 from dq_dagster.rules.fields.ranges import ValueJudge
 from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on_bad_rows
@@ -105,7 +105,7 @@ class ColumnRule(RuleWithColumns):
         return RecordCount(where=self.where)
 
 
-class ColumnThresholdRule(ColumnRule):
+class ColumnThresholdRule(RowRule, ColumnRule):
     """Bad values are counted and judged by a threshold."""
 
     threshold: EitherThreshold = ALL
@@ -119,7 +119,7 @@ class ColumnThresholdRule(ColumnRule):
         """True for a row whose value breaks the rule."""
 
     def column_faults(self, column: str) -> tuple[Fault, ...]:
-        return (Fault(self.bad_value(column), self.where),)
+        return (self.blame(self.bad_value(column)),)
 
     def leniency(self) -> str:
         """How the threshold reads at the end of a demand."""

@@ -17,13 +17,16 @@ from dq_dagster.errors import DeclarationError
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.typical import Lookback
-from dq_dagster.metrics.conditions import Fault
+from dq_dagster.metrics.conditions import Condition, Fault, Severity
 from dq_dagster.metrics.metric import Metric, named_key
 from dq_dagster.rules.fields.constraints import (
+    DatasetAction,
     FilterSql,
     Name,
     OnEmpty,
+    Phase,
     QualityDimension,
+    RowAction,
     RunMode,
     Scope,
     Words,
@@ -105,6 +108,12 @@ class Rule(BaseModel):
     """Whether an Error fails the build and stops what is downstream."""
     scope: Scope = "partitions"
     """What is judged on a partitioned asset: each partition, the whole dataset, or both."""
+    action_if_failed: DatasetAction = "ignore"
+    """What an Error means in flight: ``ignore`` only reports it, ``fail`` publishes nothing and
+    fails the run. Rules that count rows also have ``drop``."""
+    on: Phase = "both"
+    """Which rows a rule about all of them is judged on in flight: the ``source`` as it came, the
+    ``validated`` rows that are kept, or ``both``."""
     where: FilterSql | None = None
     """A row filter in SQL, applied before anything else."""
     dimensions: Words = ()
@@ -124,6 +133,8 @@ class Rule(BaseModel):
     family: ClassVar[RuleFamily] = RuleFamily.OTHERS
     # The fields that go into a derived name, after the type.
     named_after: ClassVar[tuple[str, ...]] = ()
+    # Whether single rows can be blamed, so that they can be counted, dropped and shown.
+    counts_rows: ClassVar[bool] = False
     # Whether the rule is about rows, so that a filter and a breakdown by group mean something.
     judges_rows: ClassVar[bool] = True
     # Whether what it observes is the value of the first of its metrics (of each column's, where
@@ -247,6 +258,28 @@ class Rule(BaseModel):
         if self.where is not None:
             demand = f"Where {self.where}: {_lower_first(demand)}"
         return f"{self.description}\n{demand}" if self.description else demand
+
+
+class RowRule(Rule):
+    """A rule that counts rows: each row by itself keeps it or breaks it."""
+
+    action_if_failed: RowAction = "ignore"
+    """What becomes in flight of a row that breaks the rule: ``ignore`` keeps it, ``drop`` leaves it
+    out, and with ``fail``, if the rule is an Error, nothing is published and the run fails. In each
+    case the row is quarantined. One that is only beyond a soft bound is kept."""
+
+    counts_rows = True
+
+    @model_validator(mode="after")
+    def _is_judged_before_rows_are_divided(self) -> Self:
+        if "on" in self.model_fields_set:
+            raise ValueError("'on' means nothing here: rows are judged one by one, as they come")
+        return self
+
+    def blame(self, condition: Condition, severity: Severity = "error") -> Fault:
+        """The fault of a row for which the condition is true."""
+        action = self.action_if_failed if severity == "error" else "ignore"
+        return Fault(condition, self.where, severity, action)
 
 
 def _words(value: Any) -> tuple[str, ...]:

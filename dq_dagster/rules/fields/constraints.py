@@ -8,14 +8,42 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from dq_dagster.sql.expressions import aggregate_refusals, filter_refusals, refusals
+from dq_dagster.metrics.conditions import Action
+from dq_dagster.sql.expressions import (
+    aggregate_refusals,
+    filter_refusals,
+    order_refusals,
+    refusals,
+)
 from dq_dagster.sql.refusal import Refusal
 
 _MOST_DIGITS = 1_233
 _MOST_BITS = 4096
 
+
+def _no_row_to_drop(value: Any) -> Any:
+    if value == "drop":
+        raise ValueError(
+            "no single row can be blamed here, so that there is none to drop: write 'ignore' or "
+            "'fail'"
+        )
+    if value not in _OF_DATASETS:
+        raise ValueError(f"'ignore' or 'fail' is needed, not {value!r}")
+    return value
+
+
+# What becomes of rows in flight that break a rule, and of the asset if all rows together do.
+RowAction: TypeAlias = Action
+_OF_DATASETS = ("ignore", "fail")
+DatasetAction: TypeAlias = Annotated[
+    Action,
+    BeforeValidator(_no_row_to_drop),
+    WithJsonSchema({"type": "string", "enum": list(_OF_DATASETS)}),
+]
+# The rows that a rule about all of them is judged on in flight: as they came, or as they are kept.
+Phase: TypeAlias = Literal["source", "validated", "both"]
 RunMode: TypeAlias = Literal["with_build", "after_build", "on_demand"]
 Scope: TypeAlias = Literal["partitions", "whole_dataset", "both"]
 OnEmpty: TypeAlias = Literal["pass", "warn", "error"]
@@ -116,4 +144,5 @@ SetValue: TypeAlias = Annotated[
 SetValues: TypeAlias = Annotated[Sequence[SetValue], Field(min_length=1), AfterValidator(tuple)]
 RowSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(refusals))]
 FilterSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(filter_refusals))]
+OrderSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(order_refusals))]
 AggregateSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(aggregate_refusals))]

@@ -10,7 +10,7 @@ from dq_dagster.judging.wording import are, have, listing
 from dq_dagster.metrics.conditions import Fault, HasValue, IsEmpty
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.rules.base.column_rules import ColumnRule
-from dq_dagster.rules.base.rule import RuleFamily
+from dq_dagster.rules.base.rule import RowRule, RuleFamily
 from dq_dagster.rules.fields.constraints import QualityDimension
 from dq_dagster.rules.fields.threshold import (
     ALL,
@@ -22,7 +22,7 @@ from dq_dagster.rules.fields.threshold import (
 )
 
 
-class _EmptinessRule(ColumnRule):
+class _EmptinessRule(RowRule, ColumnRule):
     """A rule that counts the empty values of each column among all rows."""
 
     quality_dimension: QualityDimension = "completeness"
@@ -54,7 +54,7 @@ class ColumnNotEmpty(_EmptinessRule):
     ``all``: every value must be there."""
 
     def column_faults(self, column: str) -> tuple[Fault, ...]:
-        return (Fault(IsEmpty(column, self.blank_is_empty), self.where),)
+        return (self.blame(IsEmpty(column, self.blank_is_empty)),)
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         empty, rows = evidence.each(self.column_metrics(column))
@@ -87,7 +87,7 @@ class ColumnEmpty(_EmptinessRule):
     no value may be there."""
 
     def column_faults(self, column: str) -> tuple[Fault, ...]:
-        return (Fault(HasValue(column, self.blank_is_empty), self.where),)
+        return (self.blame(HasValue(column, self.blank_is_empty)),)
 
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         empty, rows = evidence.each(self.column_metrics(column))

@@ -16,7 +16,7 @@ from dq_dagster.judging.wording import do, shortened, show
 from dq_dagster.metrics.conditions import Fault, RowBreaks
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.metrics.sources import PythonCall, SqlAggregate, SqlCondition
-from dq_dagster.rules.base.rule import Rule, RuleFamily
+from dq_dagster.rules.base.rule import RowRule, Rule, RuleFamily
 from dq_dagster.rules.fields.constraints import AggregateSql, RowSql
 from dq_dagster.rules.fields.python_function import (
     PythonFunction,
@@ -28,7 +28,7 @@ from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on
 from dq_dagster.sql.expressions import aggregate_calls, handles_nan
 
 
-class RowExpectation(Rule):
+class RowExpectation(RowRule):
     """Every row meets a condition in SQL, up to ``threshold``.
 
     Observed: the number of rows that do not.
@@ -56,7 +56,7 @@ class RowExpectation(Rule):
 
     def faults(self) -> tuple[Fault, ...]:
         condition = RowBreaks(self.expectation, null_breaks=self.null_is == "fail")
-        return (Fault(condition, self.where),)
+        return (self.blame(condition),)
 
     def metrics(self) -> tuple[Metric, ...]:
         return (*map(ConditionCount.of, self.faults()), RecordCount(where=self.where))

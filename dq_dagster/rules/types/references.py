@@ -13,13 +13,13 @@ from dq_dagster.metrics.conditions import Fault
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.metrics.sources import Lookup, ReferenceMembership
 from dq_dagster.rules.base.column_rules import RuleWithColumns
-from dq_dagster.rules.base.rule import RuleFamily
+from dq_dagster.rules.base.rule import RowRule, RuleFamily
 from dq_dagster.rules.fields.constraints import ColumnNames, QualityDimension
 from dq_dagster.rules.fields.reference import Reference
 from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on_bad_rows
 
 
-class ColumnValuesInReference(RuleWithColumns):
+class ColumnValuesInReference(RowRule, RuleWithColumns):
     """Every non-empty value of the columns exists in another asset, table or file.
 
     Several columns form a combination, which must exist there as a whole. Combinations with some
@@ -64,7 +64,7 @@ class ColumnValuesInReference(RuleWithColumns):
         )
 
     def faults(self) -> tuple[Fault, ...]:
-        return (Fault(self._membership(member=False), self.where),)
+        return (self.blame(self._membership(member=False)),)
 
     def judge(self, evidence: Evidence) -> Judgement:
         missing, found = evidence.each(self.metrics())

@@ -4,24 +4,44 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import ConfigDict
+
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import are, listing
+from dq_dagster.metrics.conditions import Fault
 from dq_dagster.metrics.frequency import (
     DISTINCT_ERROR,
     DistinctEstimate,
     GroupedRows,
     Grouping,
+    Repeated,
     UniqueCount,
 )
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.base.column_rules import ColumnRule, RuleWithColumns
-from dq_dagster.rules.base.rule import RuleFamily
-from dq_dagster.rules.fields.constraints import QualityDimension
+from dq_dagster.rules.base.rule import RowRule, RuleFamily
+from dq_dagster.rules.fields.constraints import OrderSql, QualityDimension
+from dq_dagster.rules.fields.declared import Declared
 from dq_dagster.rules.fields.threshold import ALL, RequirementThreshold, leniency, on_bad_rows
+from dq_dagster.sql.expressions import OrderTerm, order_terms
 
 
-class _UniquenessRule(RuleWithColumns):
+class Keep(Declared):
+    """Which row of a repeated value is no fault."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    order_by: OrderSql
+    """What puts the rows in order, such as ``updated_at DESC``: the first of each value stays. Where
+    two are alike in it, all of their columns decide."""
+
+    @property
+    def terms(self) -> tuple[OrderTerm, ...]:
+        return order_terms(self.order_by)
+
+
+class _UniquenessRule(RowRule, RuleWithColumns):
     """Counts the values that occur exactly once among the non-empty ones."""
 
     quality_dimension: QualityDimension = "uniqueness"
@@ -36,6 +56,14 @@ class _UniquenessRule(RuleWithColumns):
     approximate: bool = False
     """Whether a sketch may answer: in the shared pass, hence cheaper, but right only within 2.5 %.
     It counts the values that repeat another one; fewer than 2.5 % of those are not seen."""
+
+    keep: Keep | None = None
+    """Which row of a repeated value is no fault in flight, such as ``{order_by: updated_at DESC}``;
+    by default all of its rows are faults."""
+
+    def _fault_of(self, *columns: str) -> Fault:
+        grouping = Grouping(columns, self.blank_is_empty, self.where)
+        return self.blame(Repeated(grouping, self.keep.terms if self.keep else ()))
 
     def _metrics_of(self, *columns: str) -> tuple[Metric, ...]:
         grouping = Grouping(columns, self.blank_is_empty, self.where)
@@ -87,6 +115,9 @@ class ColumnUnique(_UniquenessRule, ColumnRule):
     def column_metrics(self, column: str) -> tuple[Metric, ...]:
         return self._metrics_of(column)
 
+    def column_faults(self, column: str) -> tuple[Fault, ...]:
+        return (self._fault_of(column),)
+
     def judge_column(self, column: str, evidence: Evidence) -> Judgement:
         return self._judge_together(evidence, column)
 
@@ -112,6 +143,9 @@ class UniqueKey(_UniquenessRule):
 
     def metrics(self) -> tuple[Metric, ...]:
         return self._metrics_of(*self.columns)
+
+    def faults(self) -> tuple[Fault, ...]:
+        return (self._fault_of(*self.columns),)
 
     def judge(self, evidence: Evidence) -> Judgement:
         return self._judge_together(evidence, *self.columns)

@@ -14,12 +14,12 @@ from dq_dagster.metrics.conditions import Fault, Outside
 from dq_dagster.metrics.constant import Constant, Scalar
 from dq_dagster.metrics.metric import ConditionCount, Metric
 from dq_dagster.rules.base.column_rules import ColumnRule
-from dq_dagster.rules.base.rule import RuleFamily
+from dq_dagster.rules.base.rule import RowRule, RuleFamily
 from dq_dagster.rules.fields.ranges import NumberRange, ValueRange
 from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on_bad_rows
 
 
-class _EveryValueInRange(ColumnRule):
+class _EveryValueInRange(RowRule, ColumnRule):
     """Any value beyond a hard bound is an Error, else any beyond a soft bound a Warning.
 
     With a threshold those beyond the hard bounds, and those beyond the soft ones, are judged by
@@ -96,11 +96,11 @@ class _EveryValueInRange(ColumnRule):
         beyond = self._beyond(
             column, range_.min, range_.max, below=range_.above_min, above=range_.below_max
         )
-        return None if beyond is None else Fault(beyond, self.where)
+        return None if beyond is None else self.blame(beyond)
 
     def _beyond_soft(self, column: str) -> Fault | None:
         beyond = self._beyond(column, self.expected.soft_min, self.expected.soft_max)
-        return None if beyond is None else Fault(beyond, self.where, "warning")
+        return None if beyond is None else self.blame(beyond, "warning")
 
     def _beyond(
         self,
