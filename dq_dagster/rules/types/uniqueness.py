@@ -33,8 +33,8 @@ class Keep(Declared):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     order_by: OrderSql
-    """What puts the rows in order, such as ``updated_at DESC``: the first of each value stays. Where
-    two are alike in it, all of their columns decide."""
+    """What puts the rows in order, such as ``updated_at DESC``: the first of each value stays.
+    Where two are alike in it, all of their columns decide."""
 
     @property
     def terms(self) -> tuple[OrderTerm, ...]:
