@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dq_dagster.evaluation.backtest.result import Backtest as Backtest
     from dq_dagster.evaluation.backtest.result import BacktestPoint as BacktestPoint
     from dq_dagster.evaluation.evaluate import evaluate as evaluate
+    from dq_dagster.evaluation.faults import failing_rows as failing_rows
+    from dq_dagster.evaluation.faults import split as split
     from dq_dagster.evaluation.history.history import History as History
     from dq_dagster.evaluation.history.history import Recorded as Recorded
     from dq_dagster.evaluation.outcome import Outcome as Outcome
@@ -52,6 +54,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "evaluation.backtest.backtest": ("backtest",),
     "evaluation.backtest.result": ("Backtest", "BacktestPoint"),
     "evaluation.evaluate": ("evaluate",),
+    "evaluation.faults": ("failing_rows", "split"),
     "evaluation.history.history": ("History", "Recorded"),
     "evaluation.outcome": ("Outcome",),
     "evaluation.result": ("Evaluation",),

@@ -20,6 +20,13 @@ class UnreadableData(DqError):
         )
 
     @classmethod
+    def column_taken(cls, column: str) -> UnreadableData:
+        return cls(
+            f"The data has a column '{column}', which is the name of the column that says which "
+            "rules a row breaks: give yours another name."
+        )
+
+    @classmethod
     def not_kept(cls, asset: str) -> UnreadableData:
         return cls(
             f"Asset '{asset}' was not built in this run, and its IO manager keeps values in "

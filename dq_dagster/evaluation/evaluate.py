@@ -96,10 +96,10 @@ def evaluate(
         recorded={} if recorded is None else recorded,
         metadata=metadata,
     )
-    moment = _moment(now)
+    at = moment(now)
     # Refused also where no rule needs it.
-    history_of(history, partitions=(), now=moment)
-    source = BatchSource(data, request, partition_by, moment, beside)
+    history_of(history, partitions=(), now=at)
+    source = BatchSource(data, request, partition_by, at, beside)
     return evaluate_plan(make_plan(request), source, history=history, reuse=reuse)
 
 
@@ -194,7 +194,8 @@ def _require_keys(partitions: Sequence[str] | None) -> None:
             )
 
 
-def _moment(now: datetime | None) -> datetime:
+def moment(now: datetime | None) -> datetime:
+    """The time that ages are counted from; one without a zone is meant in UTC."""
     if now is None:
         return datetime.now(UTC)
     if not isinstance(now, datetime):

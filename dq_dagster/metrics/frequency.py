@@ -17,7 +17,7 @@ from dq_dagster.metrics.conditions import Condition, PassKind, in_key, quoted
 from dq_dagster.metrics.constant import Constant, Scalar
 from dq_dagster.metrics.metric import Burden, Metric, RowMetric
 from dq_dagster.metrics.states import Opaque
-from dq_dagster.sql.expressions import OrderTerm, columns_used
+from dq_dagster.sql.expressions import OrderTerm
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,7 @@ class Repeated(Condition):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        ordered = (name for term in self.keep for name in columns_used(term.expression))
-        return tuple(dict.fromkeys([*self.grouping.columns, *ordered]))
+        return self.grouping.columns
 
     @property
     def unit(self) -> Grouping:

@@ -209,7 +209,10 @@ class Rule(BaseModel):
         """What has to be measured to judge this rule."""
 
     def faults(self) -> tuple[Fault, ...]:
-        """What makes single rows bad; nothing where no single row can be blamed."""
+        """What makes single rows bad; nothing where no single row can be blamed.
+
+        Raises a RuleFailure if nobody can say.
+        """
         return ()
 
     def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...] | None:

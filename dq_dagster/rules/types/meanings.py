@@ -58,6 +58,10 @@ class ColumnValidMeaning(ColumnThresholdRule):
         _, validity = self._meaning_of(column)
         return NotValid(column, self.blank_is_empty, validity, self.empty_is_valid)
 
+    def faults(self) -> tuple[Fault, ...]:
+        # Of a column without a meaning nobody can say which rows are bad: not even that none is.
+        return tuple(self.blame(self.bad_value(column)) for column in self.columns)
+
     def column_faults(self, column: str) -> tuple[Fault, ...]:
         try:
             return super().column_faults(column)

@@ -24,6 +24,7 @@ from dq_dagster.metrics.conditions import (
     ValueSql,
 )
 from dq_dagster.metrics.constant import Constant
+from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.metrics.metric import ConditionCount, RowMetric
 from dq_dagster.metrics.sources import ReferenceMembership
 from dq_dagster.rules.fields.regex import fixed_width, whole
@@ -229,6 +230,11 @@ def _reference_membership(condition: ReferenceMembership, table: JudgedTable) ->
     return f"(({' OR '.join(present)}) AND {found})"
 
 
+def _repeated(condition: Repeated, table: JudgedTable) -> str:
+    """Speaks of a table that has the condition's flag, which a window over the rows adds."""
+    return identifier(condition.flag)
+
+
 def in_set(column: ColumnRef, values: Sequence[Constant], *, ignore_case: bool) -> str:
     """True for the values of the column that are in the set."""
     return member_of(column, values, "ignore_case" if ignore_case else "exact")
@@ -287,4 +293,5 @@ _PREDICATES: Mapping[type[Condition], Callable[[Any, JudgedTable], str]] = {
     RowBreaks: _row_breaks,
     InLastWhile: _in_last_while,
     ReferenceMembership: _reference_membership,
+    Repeated: _repeated,
 }

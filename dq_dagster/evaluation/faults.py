@@ -1,0 +1,121 @@
+"""The rows that break rules: kept apart from the others, or with what each of them breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from dq_dagster.errors import DeclarationError, Problem
+from dq_dagster.evaluation.evaluate import moment
+from dq_dagster.metrics.frequency import Repeated
+from dq_dagster.rules.base.rule import Rule
+from dq_dagster.ruleset import RuleSet, as_rule_set
+from dq_dagster.spark.frames.ansi import at_home, is_ansi, under_ansi
+from dq_dagster.spark.frames.columns import JudgedTable
+from dq_dagster.spark.frames.frames import as_spark
+from dq_dagster.spark.frames.other_datasets import OtherDatasets
+from dq_dagster.spark.frames.slicing import partition_key
+from dq_dagster.spark.passes.faults import JudgedRows, judged_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+    Rules = RuleSet | Sequence[Rule | Mapping[str, Any]]
+
+
+def split(
+    data: DataFrame | pd.DataFrame,
+    rules: Rules,
+    *,
+    partition_by: str | None = None,
+    references: Mapping[str, Any] | None = None,
+    now: datetime | None = None,
+) -> tuple[DataFrame, DataFrame]:
+    """The good rows and the bad ones, as two lazy Spark DataFrames with the columns of the data.
+
+    Bad rows break a rule. Good ones break none, or only rules that say ``action_if_failed: ignore``
+    or whose soft bounds are all that is broken: those rows are in both. Rules that say nothing of
+    it keep their bad rows out of the good ones.
+
+    Only rules that count rows take part; any other is refused. The data may be a stream, on which
+    repeated values cannot be found. With ``partition_by``, a column or an SQL expression, values
+    repeat within their partition only. ``references`` and ``now`` are those of ``evaluate``.
+    """
+    judged = _judged(data, rules, partition_by, references, now)
+    return at_home(judged.good()), at_home(judged.bad())
+
+
+def failing_rows(
+    data: DataFrame | pd.DataFrame,
+    rules: Rules,
+    *,
+    limit: int | None = None,
+    partition_by: str | None = None,
+    references: Mapping[str, Any] | None = None,
+    now: datetime | None = None,
+) -> DataFrame:
+    """The rows that break rules as a lazy Spark DataFrame, with which rules each one breaks.
+
+    That is the column ``dq_faults``: an array with an entry for each rule that the row breaks, a
+    struct of rule, type, action, columns, quality_dimension, tags and severity. The arguments are
+    those of ``split``; ``limit`` is how many rows there are at most.
+    """
+    rows = _judged(data, rules, partition_by, references, now).bad_with_entries()
+    return at_home(rows if limit is None else rows.limit(limit))
+
+
+def _judged(
+    data: Any,
+    rules: Rules,
+    partition_by: str | None,
+    references: Mapping[str, Any] | None,
+    now: datetime | None,
+) -> JudgedRows:
+    rule_set = as_rule_set(rules)
+    home = as_spark(data)
+    _refuse(rule_set.enabled_rules, streaming=home.isStreaming)
+    chosen = [_acting(rule) for rule in rule_set.enabled_rules]
+    # A stream cannot be moved to a session of ours: SQL from users is refused without ANSI.
+    frame = home if home.isStreaming else under_ansi(home)
+    beside = OtherDatasets(asset=rule_set.asset_name, references=references or {})
+    table = JudgedTable.of(home, moment(now), beside, is_ansi=is_ansi(frame))
+    partition = None if partition_by is None else partition_key(table, partition_by)
+    judged = judged_rows(frame, chosen, table, partition=partition)
+    if judged.failures:
+        raise DeclarationError(
+            [Problem(str(reason), rule=name) for name, reason in judged.failures.items()]
+        )
+    return judged
+
+
+def _acting(rule: Rule) -> Rule:
+    """The rule with what becomes of its bad rows, where it leaves that open."""
+    if "action_if_failed" in rule.model_fields_set:
+        return rule
+    return rule.model_copy(update={"action_if_failed": "drop"})
+
+
+def _refuse(rules: Sequence[Rule], *, streaming: bool) -> None:
+    problems = [
+        Problem(
+            "it judges all rows together, so that no single row is good or bad: leave it out here, "
+            "and judge it by dq.evaluate.",
+            rule=rule.name,
+        )
+        for rule in rules
+        if not rule.counts_rows
+    ]
+    if streaming:
+        problems += [
+            Problem(
+                "whether a value repeats is known once all rows are there, which a stream never "
+                "has: split each batch of it by itself, with foreachBatch.",
+                rule=rule.name,
+            )
+            for rule in rules
+            if rule.counts_rows and any(isinstance(f.condition, Repeated) for f in rule.faults())
+        ]
+    if problems:
+        raise DeclarationError(problems)

@@ -1,0 +1,253 @@
+"""Which rules each row breaks: one predicate for each fault, and rows that are split by them.
+
+Most faults speak of a row alone. Those of repeated values need a window over all rows, those of
+references a join: the rows are widened by a column for each. Nothing runs here, all of it is lazy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from dq_dagster.errors import RuleFailure, UnreadableData
+from dq_dagster.metrics.conditions import Fault
+from dq_dagster.metrics.frequency import Repeated
+from dq_dagster.metrics.metric import ConditionCount
+from dq_dagster.metrics.sources import ReferenceMembership
+from dq_dagster.rules.base.rule import Rule
+from dq_dagster.spark.expressions.predicates import fault_sql
+from dq_dagster.spark.expressions.values import counting
+from dq_dagster.spark.frames.columns import (
+    COMPARABLE,
+    ColumnRef,
+    JudgedTable,
+    identifier,
+    text_literal,
+)
+from dq_dagster.spark.frames.failures import without_quoting_rows
+from dq_dagster.spark.passes.lookups import join_with
+from dq_dagster.spark.passes.user_code import is_accepted, refusal
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# What rows that break rules have beside their own columns.
+FAULTS = "dq_faults"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFaults:
+    """The faults of one rule, each with the SQL that is true for the rows that have it."""
+
+    rule: Rule
+    sql: Mapping[Fault, str]
+
+    def found(self, faults: Iterable[Fault] | None = None) -> str:
+        """True for the rows that have any of the faults, or any of these."""
+        chosen = [self.sql[fault] for fault in (self.sql if faults is None else faults)]
+        return f"({' OR '.join(chosen)})" if chosen else "false"
+
+    @property
+    def keeps_out(self) -> str:
+        """True for the rows that the rule keeps out of the table."""
+        return self.found(fault for fault in self.sql if fault.keeps_out)
+
+    def entry(self) -> str:
+        """The entry of a row that breaks the rule, NULL for others."""
+        rule = self.rule
+        fields = {
+            "rule": text_literal(rule.name),
+            "type": text_literal(rule.type),
+            "action": self._of_hard_faults("action"),
+            "columns": self._columns(),
+            "quality_dimension": text_literal(rule.quality_dimension),
+            "tags": _texts(rule.tags),
+            "severity": self._of_hard_faults("severity"),
+        }
+        listed = ", ".join(f"'{name}', {sql}" for name, sql in fields.items())
+        return f"if({self.found()}, named_struct({listed}), NULL)"
+
+    def _of_hard_faults(self, name: str) -> str:
+        """What a row's hardest fault says; of one that is beyond soft bounds only, what that is."""
+        hard = [fault for fault in self.sql if fault.severity == "error"]
+        soft = [fault for fault in self.sql if fault.severity != "error"]
+        words = {text_literal(getattr(fault, name)) for fault in self.sql}
+        if len(words) == 1:
+            return words.pop()
+        of_hard, of_soft = getattr(hard[0], name), getattr(soft[0], name)
+        return f"if({self.found(hard)}, {text_literal(of_hard)}, {text_literal(of_soft)})"
+
+    def _columns(self) -> str:
+        by_columns: dict[tuple[str, ...], list[Fault]] = {}
+        for fault in self.sql:
+            by_columns.setdefault(fault.condition.columns, []).append(fault)
+        if len(by_columns) == 1:
+            return _texts(next(iter(by_columns)))
+        # Each column is judged on its own: those that are at fault in this row.
+        broken = [
+            f"if({self.found(faults)}, {_texts(columns)}, {_texts(())})"
+            for columns, faults in by_columns.items()
+        ]
+        return f"concat({', '.join(broken)})"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRows:
+    """Rows, and which rules each of them breaks.
+
+    ``frame`` has further columns where faults need them; ``columns`` are those of the rows.
+    ``failures`` are the rules that cannot be judged, by name, each with the reason.
+    """
+
+    frame: DataFrame
+    columns: tuple[str, ...]
+    rules: tuple[RuleFaults, ...]
+    failures: Mapping[str, RuleFailure] = field(default_factory=dict)
+
+    @property
+    def broken(self) -> str:
+        """True for the rows that break any rule."""
+        return _any(one.found() for one in self.rules)
+
+    @property
+    def kept_out(self) -> str:
+        """True for the rows that do not reach the table."""
+        return _any(one.keeps_out for one in self.rules)
+
+    def entries(self) -> str:
+        """What rules a row breaks, and how: an array of structs."""
+        listed = ", ".join(one.entry() for one in self.rules)
+        return f"filter(array({listed}), entry -> entry IS NOT NULL)"
+
+    def good(self) -> DataFrame:
+        return self._plain(self.frame.where(f"NOT {self.kept_out}"))
+
+    def bad(self) -> DataFrame:
+        return self._plain(self.frame.where(self.broken))
+
+    def bad_with_entries(self) -> DataFrame:
+        """The rows that break a rule, with what they break."""
+        if not self.rules:
+            return self.frame.where("false").selectExpr(*self._own(), f"{_NO_ENTRIES} AS {FAULTS}")
+        return self.frame.where(self.broken).selectExpr(
+            *self._own(), f"{self.entries()} AS {FAULTS}"
+        )
+
+    def _plain(self, rows: DataFrame) -> DataFrame:
+        return rows.selectExpr(*self._own())
+
+    def _own(self) -> list[str]:
+        return [identifier(name) for name in self.columns]
+
+
+_NO_ENTRIES = (
+    "CAST(array() AS ARRAY<STRUCT<rule: STRING, type: STRING, action: STRING, "
+    "columns: ARRAY<STRING>, quality_dimension: STRING, tags: ARRAY<STRING>, severity: STRING>>)"
+)
+
+
+def judged_rows(
+    frame: DataFrame, rules: Sequence[Rule], table: JudgedTable, *, partition: str | None = None
+) -> JudgedRows:
+    """The rows with all that is needed to say which of the rules each breaks. Reads no data.
+
+    ``partition`` is the SQL of a row's partition: values repeat within one.
+    """
+    if FAULTS in (name.lower() for name in frame.columns):
+        raise UnreadableData.column_taken(FAULTS)
+    # What is usual would be looked for in each rule, where the rules are counted together.
+    table = replace(table, usual_texts={})
+    found: list[RuleFaults] = []
+    failures: dict[str, RuleFailure] = {}
+    wide = frame
+    for rule in rules:
+        try:
+            faults = rule.faults()
+            if rule.where is not None:
+                table.require_columns_of(rule.where)
+            sql = {fault: fault_sql(fault, table) for fault in faults}
+            for fault in faults:
+                wide = _widened(fault, wide, table, partition)
+        except RuleFailure as failure:
+            failures[rule.name] = failure
+        else:
+            found.append(RuleFaults(rule, sql))
+    with without_quoting_rows():
+        failures |= _refused(wide, found)
+    accepted = tuple(one for one in found if one.rule.name not in failures)
+    return JudgedRows(wide, tuple(frame.columns), accepted, failures)
+
+
+def _refused(frame: DataFrame, rules: Sequence[RuleFaults]) -> dict[str, RuleFailure]:
+    """The rules whose text from users Spark's analyzer does not accept, by name."""
+    doubtful = {
+        (one.rule.name, fault): sql
+        for one in rules
+        for fault, sql in one.sql.items()
+        if fault.condition.from_user or fault.where is not None
+    }
+    if not doubtful or is_accepted(frame, _numbered(doubtful.values())):
+        return {}
+    alone = {
+        name: refusal(frame, ConditionCount.of(fault), _numbered([sql]))
+        for (name, fault), sql in doubtful.items()
+    }
+    return {name: reason for name, reason in alone.items() if reason is not None}
+
+
+def _numbered(predicates: Iterable[str]) -> list[str]:
+    return [f"{sql} AS found_{n}" for n, sql in enumerate(predicates)]
+
+
+def _widened(
+    fault: Fault, frame: DataFrame, table: JudgedTable, partition: str | None
+) -> DataFrame:
+    """The rows with the column that the fault speaks of, if it needs one of its own."""
+    condition = fault.condition
+    if isinstance(condition, ReferenceMembership) and condition.lookup.flag not in frame.columns:
+        return join_with(condition.lookup, frame, table).widen(frame)
+    if isinstance(condition, Repeated) and condition.flag not in frame.columns:
+        return _with_repeats(condition, frame, table, partition)
+    return frame
+
+
+def _with_repeats(
+    condition: Repeated, frame: DataFrame, table: JudgedTable, partition: str | None
+) -> DataFrame:
+    """The rows with a flag that is true for those whose value occurs in others, too."""
+    key, spread = f"{condition.flag}_key", f"{condition.flag}_spread"
+    value = counting(condition.grouping, table, alias=key).sql
+    keyed = frame.selectExpr("*", f"{value} AS {key}")
+    # Rows without a value would all meet in one place, where nobody needs them together.
+    keyed = keyed.selectExpr("*", f"if({key} IS NULL, spark_partition_id(), -1) AS {spread}")
+    among = ", ".join([*([partition] if partition else []), key, spread])
+    if condition.keep:
+        for term in condition.keep:
+            table.require_columns_of(term.expression)
+        order = ", ".join([*(term.sql for term in condition.keep), *_all_columns(table)])
+        repeats = f"row_number() OVER (PARTITION BY {among} ORDER BY {order}) > 1"
+    else:
+        repeats = f"count(1) OVER (PARTITION BY {among}) > 1"
+    flagged = keyed.selectExpr("*", f"({key} IS NOT NULL AND {repeats}) AS {condition.flag}")
+    return flagged.drop(key, spread)
+
+
+def _all_columns(table: JudgedTable) -> list[str]:
+    """What puts any two different rows in order; types without an order go by their text."""
+    return [
+        ColumnRef(one.name, identifier(one.name), one.dataType).plain_text
+        if isinstance(one.dataType, COMPARABLE)
+        else f"to_json(named_struct('value', {identifier(one.name)}))"
+        for one in table.schema.fields
+    ]
+
+
+def _any(predicates: Iterable[str]) -> str:
+    chosen = [one for one in predicates if one != "false"]
+    return f"({' OR '.join(chosen)})" if chosen else "false"
+
+
+def _texts(words: Iterable[str]) -> str:
+    listed = ", ".join(map(text_literal, words))
+    return f"array({listed})" if listed else "CAST(array() AS ARRAY<STRING>)"
