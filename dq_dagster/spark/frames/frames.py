@@ -126,6 +126,13 @@ def _column(name: str, series: pd.Series[Any], zone: str) -> Column | _Unreadabl
 # A column that says which partition a row came from. Rules, functions and queries never see it,
 # and no data has a column of that name: it is another one in each process.
 HIDDEN_KEY = f"__dq_partition_key_{uuid.uuid4().hex}__"
+# A column of the same kind that says where a row goes in flight: without any fault, with faults
+# that let it pass, or kept out. After a dash it has a one or a zero for each fault that cannot be
+# found again in the stored row.
+TARGET = f"__dq_target_{uuid.uuid4().hex}__"
+GOOD, KEPT, OUT = "good", "kept", "out"
+# And one that says which row of a pandas DataFrame it was.
+ROW = f"__dq_row_{uuid.uuid4().hex}__"
 
 
 def as_spark(data: Any) -> DataFrame:
