@@ -141,6 +141,10 @@ class RemoteStore(Store):
         # Only Spark reaches it, and Spark removes nothing: let the store expire what is in there.
         yield JudgedFiles(self.asset, f"{self.root}/{_STAGED}/{uuid.uuid4().hex}")
 
+    def finish_publishing(self) -> None:
+        # What Spark had not yet overwritten is as it was.
+        return
+
     def existing(self) -> None:
         return None
 

@@ -110,6 +110,7 @@ class Store(ABC):
         kept = quarantine.write_alike(kinds)
         return self.publish_judged(files, session), kept
 
+    @abstractmethod
     def finish_publishing(self) -> None:
         """Completes what a process that was killed had begun to publish, where that is known."""
 

@@ -21,6 +21,7 @@ import dagster as dg
 from dq_dagster.integration.guarded.incoming import is_pandas, numbered, without
 from dq_dagster.integration.io_manager import Published, SparkIOManager
 from dq_dagster.spark.frames.columns import identifier, text_literal
+from dq_dagster.spark.frames.divided import AlikePartitions
 from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, ROW, TARGET, union
 from dq_dagster.spark.frames.reading import absolute
 from dq_dagster.storage.judged import JudgedFiles, places_of
