@@ -131,7 +131,10 @@ class Refusal:
     @classmethod
     def unknown_slot(cls, slot: str, known: Sequence[str]) -> Refusal:
         where = "parameters" if slot.startswith(":") else "references or parameters"
-        hint = did_you_mean(slot, known) or f" There is {', '.join(known)}."
+        # A column that is called like a value, or the other way round, has the same name.
+        same = [f" Did you mean '{one}'?" for one in known if one.strip("{:}") == slot.strip("{:}")]
+        near = same[0] if same else did_you_mean(slot, known)
+        hint = near or f" There is {', '.join(known)}."
         return cls(f"{shown(slot)} is not declared under {where}.{hint}")
 
     @classmethod
