@@ -38,7 +38,7 @@ def is_ansi(frame: DataFrame) -> bool:
 def under_ansi(frame: DataFrame) -> DataFrame:
     """The same rows where what is computed from them is computed under ANSI, if that can be had."""
     session = frame.sparkSession
-    if _says_ansi(session) or _is_remote(session):
+    if _says_ansi(session) or is_connect(session):
         return frame
     try:
         return _moved(frame, _twin(session))
@@ -91,7 +91,8 @@ def _says_ansi(session: SparkSession) -> bool:
     return (session.conf.get(ANSI) or "").lower() == "true"
 
 
-def _is_remote(session: SparkSession) -> bool:
+def is_connect(session: SparkSession) -> bool:
+    """Whether it is a session of Spark Connect."""
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 

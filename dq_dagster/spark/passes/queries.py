@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pyspark.errors import AnalysisException
+from pyspark.sql import is_remote
 from pyspark.util import inheritable_thread_target
 
 from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
@@ -21,7 +22,7 @@ from dq_dagster.metrics.queries import QueryCondition, QueryPart, QueryTemplate
 from dq_dagster.metrics.sources import QueryMetric
 from dq_dagster.metrics.states import Opaque
 from dq_dagster.spark.expressions.values import transport
-from dq_dagster.spark.frames.ansi import home_of, in_session, with_views_of_home
+from dq_dagster.spark.frames.ansi import home_of, in_session, is_connect, with_views_of_home
 from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts, States
@@ -62,10 +63,12 @@ def run_queries(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> 
 
     Metrics of one query share its run, and all queries on all parts share a few threads.
     """
+    session = attempted(lambda: with_views_of_home(parts.frame.sparkSession), failure_of)
+    if isinstance(session, RuleFailure):
+        return {metric: Measured.failed(metric, session) for metric in metrics}
     units: dict[Unit, list[Metric]] = {}
     for metric in metrics:
         units.setdefault(_unit(metric), []).append(metric)
-    session = with_views_of_home(parts.frame.sparkSession)
     found: dict[Metric, dict[Slice, Any]] = {metric: {} for metric in metrics}
     runs: dict[tuple[Slice, Unit], Callable[[], Any]] = {}
     for part, frame in parts.one_by_one():
@@ -88,14 +91,24 @@ def side_by_side(
     """What each call returns; none of them raises. Their jobs belong to the caller's group."""
     if len(runs) <= 1:
         return {key: run() for key, run in runs.items()}
-    inherit = inheritable_thread_target(session)
     pool = ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="dq_query")
     try:
-        started = {key: pool.submit(inherit(run)) for key, run in runs.items()}
+        started = {key: pool.submit(_inheriting(run, session)) for key, run in runs.items()}
         return {key: one.result() for key, one in started.items()}
     finally:
         # Should the caller be stopped, those that wait are not even begun.
         pool.shutdown(cancel_futures=True)
+
+
+def _inheriting(run: Callable[[], _Found], session: SparkSession) -> Callable[[], _Found]:
+    """The call with the job group and the tags of this thread, in whatever thread it is run."""
+    if is_connect(session) is not is_remote():
+        # A session of Spark Connect beside classic Spark: PySpark knows no way.
+        return run
+    # For each call anew: Spark writes into the properties of a thread while a query runs, and two
+    # threads with the same ones would overwrite each other's settings.
+    inheriting: Callable[[], _Found] = inheritable_thread_target(session)(run)
+    return inheriting
 
 
 def _unit(metric: Metric) -> Unit:
