@@ -292,7 +292,8 @@ class GuardedRun:
         yield from self._kept(build, kept, quarantined)
         store = kept.store(io_manager_of(self.context, self.key))
         if store is not None and self.keys is not None:
-            yield from forgotten(kept, store, self.session, self.context.instance, build.time)
+            instance = self.context.instance
+            yield from forgotten(kept, store, self.session, instance, build.time, fresh=self.keys)
 
     def _kept(self, build: Build, kept: Quarantine, quarantined: Any) -> Iterator[Any]:
         """What Dagster is to know of the rows that were quarantined."""
