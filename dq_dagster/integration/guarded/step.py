@@ -148,7 +148,7 @@ class GuardedRun:
             if build.stopping:
                 kept = None if bad is None else destination.keep(bad, returned.value)
                 build = replace(build, seconds=time.monotonic() - started)
-                yield from self._withheld(build, kept)
+                yield from self._withheld(build, returned, kept)
             published, kept = destination.publish(files, session, bad, returned.value)
             build = replace(build, seconds=time.monotonic() - started)
             yield from self._published(build, returned, published, kept)
@@ -220,9 +220,10 @@ class GuardedRun:
             for write, judged in zip(writes, build.rows.bad(session), strict=True)
         ]
 
-    def _withheld(self, build: Build, quarantined: Any) -> Iterator[Any]:
+    def _withheld(self, build: Build, returned: Returned, quarantined: Any) -> Iterator[Any]:
         """Nothing is published: each check has its result, bad rows are kept, and the run fails."""
         yield from self._results(build, self._history(self.asset(), by_build=False), {})
+        yield from returned.check_results
         yield from self._quarantine_events(build, quarantined)
         records = build.stats("withheld")
         for one in records:
