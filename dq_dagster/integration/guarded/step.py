@@ -166,9 +166,8 @@ class GuardedRun:
         return rows
 
     def _judged(self, rows: RowsInFlight, session: SparkSession, now: datetime) -> Build:
-        counts = rows.counts(session)
+        counts, faults = rows.counted(session)
         bad = any(one.bad for one in counts.values())
-        faults = rows.fault_counts(session) if bad else rows.no_faults()
         phases = Phases(
             rows,
             self.rules,

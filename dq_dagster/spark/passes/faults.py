@@ -27,6 +27,7 @@ from dq_dagster.spark.frames.columns import (
 )
 from dq_dagster.spark.frames.failures import without_quoting_rows
 from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, TARGET
+from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 from dq_dagster.spark.passes.lookups import join_with
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
@@ -243,6 +244,27 @@ def counted_by_rule(rows: JudgedRows) -> dict[tuple[str, str | None], int]:
     each = counted.selectExpr("partition", "explode(rules) AS rule", "count")
     found = each.groupBy("partition", "rule").agg({"count": "sum"}).collect()
     return {(rows.rules[row[1]].rule.name, row[0]): row[2] for row in found}
+
+
+def raising(rows: JudgedRows) -> dict[str, RuleFailure]:
+    """The rules that raise on some row, by name; the others are found by one query.
+
+    The rows are to be stored: they may be read several times.
+    """
+
+    def asked(items: Mapping[str, RuleFaults]) -> dict[str, RuleFailure | None]:
+        rows.frame.selectExpr(
+            *(f"count_if({one.found()}) AS rule_{n}" for n, one in enumerate(items.values()))
+        ).collect()
+        return dict.fromkeys(items)
+
+    def failed(items: Mapping[str, RuleFaults], error: Exception) -> dict[str, RuleFailure | None]:
+        return {**with_failures(items, error)}
+
+    every = {one.rule.name: one for one in rows.rules}
+    with without_quoting_rows():
+        found = isolated(every, asked, fail=failed, narrow=in_halves)
+    return {name: failure for name, failure in found.items() if failure is not None}
 
 
 def _refused(frame: DataFrame, rules: Sequence[RuleFaults]) -> dict[str, RuleFailure]:
