@@ -252,7 +252,7 @@ def raising(rows: JudgedRows) -> dict[str, RuleFailure]:
     The rows are to be stored: they may be read several times.
     """
 
-    def asked(items: Mapping[str, RuleFaults]) -> dict[str, RuleFailure | None]:
+    def queried(items: Mapping[str, RuleFaults]) -> dict[str, RuleFailure | None]:
         rows.frame.selectExpr(
             *(f"count_if({one.found()}) AS rule_{n}" for n, one in enumerate(items.values()))
         ).collect()
@@ -263,7 +263,7 @@ def raising(rows: JudgedRows) -> dict[str, RuleFailure]:
 
     every = {one.rule.name: one for one in rows.rules}
     with without_quoting_rows():
-        found = isolated(every, asked, fail=failed, narrow=in_halves)
+        found = isolated(every, queried, fail=failed, narrow=in_halves)
     return {name: failure for name, failure in found.items() if failure is not None}
 
 

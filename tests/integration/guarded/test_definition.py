@@ -272,7 +272,8 @@ def plain() -> pd.DataFrame:
 
 
 @dg.multi_asset(specs=[dg.AssetSpec("a"), dg.AssetSpec("b")])
-def several() -> Any: ...
+def several() -> tuple[int, int]:
+    return 1, 2
 
 
 @dg.op
