@@ -301,7 +301,15 @@ def noted(judged: JudgedInFlight) -> JudgedInFlight:
     bad = outcome.failed_rows
     if not outcome.rule.counts_rows or not bad or _is_unanswered(outcome.judgement):
         return judged
-    was = {"drop": "left out", "ignore": "kept"}.get(outcome.rule.action_if_failed)
-    if was is None:
-        return judged
-    return replace(judged, outcome=outcome.with_note(f"Such rows are {was}."))
+    was = _became(outcome.rule, outcome.status)
+    return replace(judged, outcome=outcome.with_note(f"Such rows are {was}.")) if was else judged
+
+
+def _became(rule: Rule, status: Status) -> str | None:
+    """What became of the rows that a sentence speaks of; None if nothing is published anyway."""
+    if rule.action_if_failed == "ignore":
+        return "kept"
+    if status is Status.ERROR:
+        return "left out" if rule.action_if_failed == "drop" else None
+    only_soft = any(fault.severity == "warning" for fault in rule.faults())
+    return "kept" if only_soft else "left out"

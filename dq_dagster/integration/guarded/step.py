@@ -162,7 +162,7 @@ class GuardedRun:
             if build.stopping:
                 kept = None if bad is None else destination.keep(bad, returned.value)
                 build = replace(build, seconds=time.monotonic() - started)
-                yield from self._withheld(build, kept)
+                yield from self._withheld(build, returned, kept)
             published, kept = destination.publish(files, session, bad, returned.value)
             if returned.as_pandas and not isinstance(published, Published):
                 published, kept = _as_pandas(published), _as_pandas(kept)
@@ -182,9 +182,8 @@ class GuardedRun:
         return rows
 
     def _judged(self, rows: RowsInFlight, session: SparkSession, now: datetime) -> Build:
-        counts = rows.counts(session)
+        counts, faults = rows.counted(session)
         bad = any(one.bad for one in counts.values())
-        faults = rows.fault_counts(session) if bad else rows.no_faults()
         phases = Phases(
             rows,
             self.rules,
@@ -236,9 +235,10 @@ class GuardedRun:
             for write, judged in zip(writes, build.rows.bad(session), strict=True)
         ]
 
-    def _withheld(self, build: Build, quarantined: Any) -> Iterator[Any]:
+    def _withheld(self, build: Build, returned: Returned, quarantined: Any) -> Iterator[Any]:
         """Nothing is published: each check has its result, bad rows are kept, and the run fails."""
         yield from self._results(build, self._history(self.asset(), by_build=False), {})
+        yield from returned.check_results
         yield from self._quarantine_events(build, quarantined)
         records = build.stats("withheld")
         for one in records:
