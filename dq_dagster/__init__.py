@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dq_dagster.integration.guarded.build import guard as guard
     from dq_dagster.integration.guarded.build import guarded_asset as guarded_asset
     from dq_dagster.integration.guarded.quarantine import Quarantine as Quarantine
+    from dq_dagster.integration.guarded.replay import replay as replay
     from dq_dagster.integration.guarded.stats import StatsTable as StatsTable
     from dq_dagster.integration.guarded.stats import stats as stats
     from dq_dagster.integration.io_manager import SparkIOManager as SparkIOManager
@@ -68,6 +69,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "integration.checks.readers": ("Files", "Table"),
     "integration.guarded.build": ("guard", "guarded_asset"),
     "integration.guarded.quarantine": ("Quarantine",),
+    "integration.guarded.replay": ("replay",),
     "integration.guarded.stats": ("StatsTable", "stats"),
     "integration.io_manager": ("SparkIOManager",),
     "judging.evidence": ("PastValue",),

@@ -25,7 +25,7 @@ from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
 from dq_dagster.spark.frames.columns import JudgedTable, identifier
 from dq_dagster.spark.frames.divided import Divided
-from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, ROW, TARGET
+from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, ROW, STORED, TARGET
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.passes.faults import (
     JudgedRows,
@@ -148,7 +148,7 @@ class RowsInFlight:
 
     def _table(self, home: DataFrame) -> tuple[DataFrame, JudgedTable]:
         frame = under_ansi(home)
-        visible = home.drop(HIDDEN_KEY, TARGET, ROW)
+        visible = home.drop(HIDDEN_KEY, TARGET, ROW, STORED)
         return frame, JudgedTable.of(visible, self.now, self.beside, is_ansi=is_ansi(frame))
 
     def _as_they_came(self, incoming: Sequence[Incoming]) -> list[Incoming]:

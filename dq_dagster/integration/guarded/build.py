@@ -15,6 +15,8 @@ from dq_dagster.integration.checks.results import check_specs
 from dq_dagster.integration.checks.step import CheckedAsset
 from dq_dagster.integration.guarded.plain_op import PlainOp
 from dq_dagster.integration.guarded.quarantine import Quarantine
+from dq_dagster.integration.guarded.replay import GUARDED
+from dq_dagster.integration.guarded.replayed import replayed_rows
 from dq_dagster.integration.guarded.returned import GuardedContext, returned_events
 from dq_dagster.integration.guarded.rules import DroppedRows
 from dq_dagster.integration.guarded.stats import StatsTable
@@ -186,28 +188,37 @@ def _compute(op: PlainOp, guarded: GuardedAsset) -> Callable[..., Any]:
     function = op.function
     hints = typing.get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())
-    taken = parameters[1:] if op.takes_context else parameters
+    of_op = op.takes_context and hints.get(parameters[0].name) is dg.OpExecutionContext
 
     def compute(context: dg.AssetExecutionContext, **given: Any) -> Iterator[Any]:
         run = GuardedRun(context, guarded)
         if not run.builds:
             yield from run.checks_of_what_is_stored()
             return
-        first: list[Any] = []
-        if op.takes_context:
-            of_op = hints.get(parameters[0].name) is dg.OpExecutionContext
+        value = replayed_rows(run)
+        if value is None:
             own = GuardedContext.for_function(context, ASSET, guarded)
-            first = [context.op_execution_context if of_op else own]
-        value = yield from returned_events(function(*first, **given), guarded.checked.name)
-        op.require_type(value.value)
+            first = [context.op_execution_context if of_op else own] if op.takes_context else []
+            value = yield from returned_events(function(*first, **given), guarded.checked.name)
+            op.require_type(value.value)
         yield from run.events(value)
 
-    named = [one.replace(annotation=hints.get(one.name, one.annotation)) for one in taken]
+    taken = parameters[1:] if op.takes_context else parameters
+    _dress(
+        compute, function, [p.replace(annotation=hints.get(p.name, p.annotation)) for p in taken]
+    )
+    setattr(compute, GUARDED, guarded)
+    return compute
+
+
+def _dress(
+    compute: Callable[..., Any], function: Callable[..., Any], taken: Sequence[inspect.Parameter]
+) -> None:
+    """Lets Dagster see the parameters and the words of the asset's own function."""
     context = inspect.Parameter(
         "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=dg.AssetExecutionContext
     )
-    signature = inspect.Signature([context, *named])
+    signature = inspect.Signature([context, *taken])
     compute.__signature__ = signature  # type: ignore[attr-defined]
     compute.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
     compute.__name__, compute.__doc__ = function.__name__, function.__doc__
-    return compute

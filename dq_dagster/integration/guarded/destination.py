@@ -22,7 +22,16 @@ from dq_dagster.integration.guarded.incoming import is_pandas, numbered, without
 from dq_dagster.integration.io_manager import Published, SparkIOManager
 from dq_dagster.spark.frames.columns import identifier, text_literal
 from dq_dagster.spark.frames.divided import AlikePartitions
-from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, ROW, TARGET, union
+from dq_dagster.spark.frames.frames import (
+    GOOD,
+    HIDDEN_KEY,
+    KEPT,
+    OUT,
+    ROW,
+    TARGET,
+    to_pandas,
+    union,
+)
 from dq_dagster.spark.frames.reading import absolute
 from dq_dagster.storage.judged import JudgedFiles, places_of
 from dq_dagster.storage.store import Store
@@ -100,7 +109,7 @@ class HandedOver:
             return Published(self.quarantine.write_alike(bare))
         rows = union([one.frame.drop(HIDDEN_KEY, ROW) for one in kinds])
         # Whoever stores pandas DataFrames may not know how to store others.
-        return rows.toPandas() if is_pandas(returned) else rows
+        return to_pandas(rows) if is_pandas(returned) else rows
 
     def publish(
         self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,11 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import DeclarationError, UnreadableData
 from dq_dagster.integration.checks.request import COLUMN_SCHEMA
-from dq_dagster.integration.internals import asset_metadata
+from dq_dagster.integration.event_log.pager import materializations
+from dq_dagster.integration.internals import storage_ids
 from dq_dagster.integration.io_manager import SparkIOManager
-from dq_dagster.integration.step_context import StepContext
-from dq_dagster.ruleset import RuleSet
 from dq_dagster.spark.frames.columns import identifier, text_literal
+from dq_dagster.spark.frames.divided import AlikePartitions
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, TARGET
 from dq_dagster.spark.frames.reading import absolute
 from dq_dagster.spark.passes.faults import FAULTS, JudgedRows
@@ -96,15 +96,38 @@ class Quarantine:
         return manager.store(self.key) if isinstance(manager, SparkIOManager) else None
 
 
+def forgotten(
+    kept: Quarantine,
+    store: Store,
+    session: SparkSession,
+    instance: dg.DagsterInstance,
+    now: datetime,
+) -> Iterator[dg.AssetMaterialization]:
+    """Empties the partitions whose time is over, and says so."""
+    if kept.retention_days is None:
+        return
+    built = materializations(instance, kept.key, storage_ids(instance, kept.key))
+    oldest = now.timestamp() - kept.retention_days * 24 * 3600
+    over = sorted(key for key, one in built.items() if one.timestamp < oldest)
+    for key in store.stored_among(session, over) if over else ():
+        rows = store.load(session, [key]).plain.where("false")
+        keyed = rows.selectExpr("*", f"{text_literal(key)} AS {identifier(HIDDEN_KEY)}")
+        stored = store.write_alike([AlikePartitions(frozenset([key]), keyed)])
+        yield dg.AssetMaterialization(
+            kept.key,
+            partition=key,
+            description=f"Its rows are older than {kept.retention_days:g} days, and were removed.",
+            metadata={"dagster/partition_row_count": 0, "path": stored.place},
+        )
+
+
 def quarantine_key(asset: dg.AssetKey) -> dg.AssetKey:
     return dg.AssetKey([*asset.path[:-1], f"{asset.path[-1]}_quarantine"])
 
 
-def sensitive_columns(
-    kept: Quarantine, rule_set: RuleSet, context: StepContext, key: dg.AssetKey
-) -> set[str]:
+def sensitive_columns(kept: Quarantine, metadata: Mapping[str, Any]) -> set[str]:
     """The columns whose values are masked: named by the quarantine, or tagged in the schema."""
-    schema = asset_metadata(context, key).get(COLUMN_SCHEMA)
+    schema = metadata.get(COLUMN_SCHEMA)
     schema = getattr(schema, "schema", schema)
     columns = schema.columns if isinstance(schema, dg.TableSchema) else ()
     return {*kept.sensitive, *(one.name for one in columns if SENSITIVE in one.tags)}

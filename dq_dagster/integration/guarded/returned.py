@@ -59,6 +59,8 @@ class Returned:
     data_version: dg.DataVersion | None = None
     tags: Mapping[str, str] | None = None
     check_results: tuple[dg.AssetCheckResult, ...] = ()
+    # Whether others are to be handed pandas DataFrames, though these are not.
+    as_pandas: bool = False
 
 
 def returned_events(returned: Any, asset: str) -> Generator[Any, None, Returned]:

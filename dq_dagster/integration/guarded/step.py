@@ -25,11 +25,16 @@ from dq_dagster.integration.event_log.pager import latest_materialization, mater
 from dq_dagster.integration.guarded.build_record import Build
 from dq_dagster.integration.guarded.destination import Destination, destination_of
 from dq_dagster.integration.guarded.incoming import incoming_rows
-from dq_dagster.integration.guarded.quarantine import Entry, Quarantine, sensitive_columns
+from dq_dagster.integration.guarded.quarantine import (
+    Entry,
+    Quarantine,
+    forgotten,
+    sensitive_columns,
+)
 from dq_dagster.integration.guarded.returned import Returned
 from dq_dagster.integration.guarded.rules import DroppedRows, in_flight
 from dq_dagster.integration.guarded.stats import StatsTable
-from dq_dagster.integration.internals import holds_one_run_only, io_manager_of
+from dq_dagster.integration.internals import asset_metadata, holds_one_run_only, io_manager_of
 from dq_dagster.integration.io_manager import Published, SparkIOManager
 from dq_dagster.integration.partitions.asset_partitions import (
     AssetPartitions,
@@ -40,7 +45,7 @@ from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, dataset_check_name, fingerprint
 from dq_dagster.spark.frames.divided import AlikePartitions, Divided
-from dq_dagster.spark.frames.frames import TARGET
+from dq_dagster.spark.frames.frames import TARGET, to_pandas
 from dq_dagster.spark.session.session import current_session
 from dq_dagster.storage.judged import JudgedFiles
 
@@ -128,6 +133,15 @@ class GuardedRun:
             )
         return tuple(keys)
 
+    @cached_property
+    def session(self) -> SparkSession:
+        """The session that the asset's IO manager uses, else that of the process."""
+        manager = io_manager_of(self.context, self.key)
+        session: SparkSession = (
+            manager.session() if isinstance(manager, SparkIOManager) else current_session()
+        )
+        return session
+
     def asset(self) -> AssetPartitions | None:
         """The asset's partitions as they are now; None if it has none."""
         definition = self.guarded.partitions_def
@@ -139,7 +153,7 @@ class GuardedRun:
         """What the step gives to Dagster: rows where they belong, and a result for each check."""
         started, now = time.monotonic(), datetime.now(UTC)
         manager = io_manager_of(self.context, self.key)
-        session = _session_of(manager)
+        session = self.session
         destination = self._destination(manager, session)
         with destination.judged() as files:
             rows = self._written(destination.prepared(returned.value), files, now)
@@ -150,6 +164,8 @@ class GuardedRun:
                 build = replace(build, seconds=time.monotonic() - started)
                 yield from self._withheld(build, kept)
             published, kept = destination.publish(files, session, bad, returned.value)
+            if returned.as_pandas and not isinstance(published, Published):
+                published, kept = _as_pandas(published), _as_pandas(kept)
             build = replace(build, seconds=time.monotonic() - started)
             yield from self._published(build, returned, published, kept)
 
@@ -210,7 +226,7 @@ class GuardedRun:
         kept = self.guarded.quarantine
         if kept is None:
             return None
-        sensitive = sensitive_columns(kept, self._rule_set, self.context, self.key)
+        sensitive = sensitive_columns(kept, asset_metadata(self.context, self.key))
         entry = Entry(
             build.run_id, build.time, build.fingerprint, not build.stopping, frozenset(sensitive)
         )
@@ -273,6 +289,13 @@ class GuardedRun:
         kept = self.guarded.quarantine
         if kept is None:
             return
+        yield from self._kept(build, kept, quarantined)
+        store = kept.store(io_manager_of(self.context, self.key))
+        if store is not None and self.keys is not None:
+            yield from forgotten(kept, store, self.session, self.context.instance, build.time)
+
+    def _kept(self, build: Build, kept: Quarantine, quarantined: Any) -> Iterator[Any]:
+        """What Dagster is to know of the rows that were quarantined."""
         if kept.key in self.context.selected_asset_keys:
             for key, counts in build.counts.items():
                 if key is not None:
@@ -325,14 +348,11 @@ class GuardedRun:
 
     def _append(self, build: Build, records: Sequence[Any]) -> None:
         if self.guarded.stats is not None:
-            session = _session_of(io_manager_of(self.context, self.key))
             token = f"{build.run_id}/{self.name}/{','.join(self.keys or ())}"
-            self.guarded.stats.append(session, list(records), token)
+            self.guarded.stats.append(self.session, list(records), token)
 
 
-def _session_of(manager: Any) -> SparkSession:
-    """The session that the asset's IO manager uses, else that of the process."""
-    if isinstance(manager, SparkIOManager):
-        session: SparkSession = manager.session()
-        return session
-    return current_session()
+def _as_pandas(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _as_pandas(part) for key, part in value.items()}
+    return value if value is None or isinstance(value, Published) else to_pandas(value)

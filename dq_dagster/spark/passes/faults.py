@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import RuleFailure, UnreadableData
 from dq_dagster.metrics.conditions import Fault, Marked
@@ -26,7 +26,7 @@ from dq_dagster.spark.frames.columns import (
     text_literal,
 )
 from dq_dagster.spark.frames.failures import without_quoting_rows
-from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, TARGET
+from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, STORED, TARGET
 from dq_dagster.spark.passes.lookups import join_with
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
@@ -128,14 +128,19 @@ class JudgedRows:
 
     def with_target(self) -> DataFrame:
         """The rows with TARGET, and with what cannot be found again in a stored row."""
+        kept_out, own = self.kept_out, self._own()
+        if STORED in self.columns:
+            stored = identifier(STORED)
+            kept_out = f"(NOT {stored} AND {kept_out})"
+            own.remove(stored)
         target = (
-            f"CASE WHEN {self.kept_out} THEN {text_literal(OUT)} "
+            f"CASE WHEN {kept_out} THEN {text_literal(OUT)} "
             f"WHEN {self.broken} THEN {text_literal(KEPT)} ELSE {text_literal(GOOD)} END"
         )
         if self.marks:
             digits = ", ".join(f"if({sql}, '1', '0')" for sql in self.marks)
             target = f"concat_ws('-', {target}, if({self.broken}, concat({digits}), NULL))"
-        return self.frame.selectExpr(*self._own(), f"{target} AS {identifier(TARGET)}")
+        return self.frame.selectExpr(*own, f"{target} AS {identifier(TARGET)}")
 
     def good(self) -> DataFrame:
         return self._plain(self.frame.where(f"NOT {self.kept_out}"))
@@ -245,6 +250,22 @@ def counted_by_rule(rows: JudgedRows) -> dict[tuple[str, str | None], int]:
     return {(rows.rules[row[1]].rule.name, row[0]): row[2] for row in found}
 
 
+def counted_by(frame: DataFrame, column: str) -> dict[Any, int]:
+    """How many rows have each value of a column that has few of them."""
+    rows = frame.groupBy(column).count().collect()
+    return {row[0]: row["count"] for row in rows}
+
+
+def replay_counts(rows: JudgedRows) -> tuple[int, int, dict[str, int]]:
+    """Of the rows that are not stored: how many would be published, how many not, and why not."""
+    others = replace(rows, frame=rows.frame.where(f"NOT {identifier(STORED)}"))
+    named = others.frame.selectExpr(f"{rows.kept_out} AS kept_out")
+    counts = counted_by(named, "kept_out")
+    out = replace(others, frame=others.frame.where(rows.kept_out))
+    by_rule = {name: count for (name, _), count in counted_by_rule(out).items()}
+    return counts.get(False, 0), counts.get(True, 0), by_rule
+
+
 def _refused(frame: DataFrame, rules: Sequence[RuleFaults]) -> dict[str, RuleFailure]:
     """The rules whose text from users Spark's analyzer does not accept, by name."""
     doubtful = {
@@ -291,7 +312,9 @@ def _with_repeats(
     if condition.keep:
         for term in condition.keep:
             table.require_columns_of(term.expression)
-        order = ", ".join([*(term.sql for term in condition.keep), *_all_columns(table)])
+        # What is in the table already stays: of two rows of one value, it is the one to keep.
+        first = [f"{identifier(STORED)} DESC"] if STORED in frame.columns else []
+        order = ", ".join([*first, *(term.sql for term in condition.keep), *_all_columns(table)])
         repeats = f"row_number() OVER (PARTITION BY {among} ORDER BY {order}) > 1"
     else:
         repeats = f"count(1) OVER (PARTITION BY {among}) > 1"
