@@ -159,13 +159,14 @@ class Phases:
             return judged
         if _is_unanswered(outcome.judgement):
             return judged
-        # Rows that are only beyond a soft bound are kept, whatever the action.
+        # Rows that are only beyond a soft bound are kept, whatever the action. So are those that a
+        # replay finds in the table.
         hard = [
             self.faults[fault].value(WHOLE if partition is None else Slice(partition))
             for fault in rule.faults()
             if fault.keeps_out and fault in self.faults
         ]
-        was = "left out" if any(hard) else "kept"
+        was = "left out" if any(hard) and self.counts[partition].out else "kept"
         return replace(judged, outcome=outcome.with_note(f"Such rows are {was}."))
 
 
