@@ -137,6 +137,9 @@ class Rule(BaseModel):
     counts_rows: ClassVar[bool] = False
     # Whether the rule is about rows, so that a filter and a breakdown by group mean something.
     judges_rows: ClassVar[bool] = True
+    # Whether it runs what its author wrote as it is, so that it may only come from places that are
+    # trusted: from Python, or from files that a deployment loads, never from a table of rules.
+    trusted: ClassVar[bool] = False
     # Whether what it observes is the value of the first of its metrics (of each column's, where
     # columns are judged); else it is made of several, and has a key of its own on record.
     observes_first_metric: ClassVar[bool] = False
