@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 # Where a definition says that it is of a guarded asset.
 GUARDED = "dq_guarded_asset"
+# What came of a replay is returned or raised; the steps of its runs are in the event log.
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,8 @@ def replay(
     kept = guarded.quarantine
     if kept is None:
         raise NotReplayable.no_quarantine(guarded.checked.name)
-    with instance or dg.DagsterInstance.get() as known:
+    # An instance that is given stays open: whoever gave it goes on with it.
+    with nullcontext(instance) if instance else dg.DagsterInstance.get() as known:
         at = _Replaying(defs, guarded, known, repair)
         keys: Sequence[str | None] = [None]
         if guarded.partitions_def is not None:
@@ -190,6 +194,7 @@ class _Replaying:
                 instance=self.instance,
                 resources=self.defs.resources,
                 tags={REPLAY_TAG: "true"},
+                run_config=_QUIET,
                 raise_on_error=False,
             )
         if not result.success:

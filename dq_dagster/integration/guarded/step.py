@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from dq_dagster.evaluation.in_flight.phases import PhaseName, Phases, noted
+from dq_dagster.evaluation.in_flight.phases import PhaseName, Phases
 from dq_dagster.evaluation.in_flight.rows import RowsInFlight, exactly
 from dq_dagster.integration.checks.batches import PartitionedSource
 from dq_dagster.integration.checks.build import with_progress
@@ -196,7 +196,7 @@ class GuardedRun:
             lambda phase: getattr(rows.files, phase)(session),
             lambda phase: self._whole(phase, rows.files, session),
         )
-        found = [noted(one) if one.outcome.partition or not self.keys else one for one in judged]
+        found = phases.noted(judged)
         statuses = Counter(one.outcome.status for one in found)
         summary = ", ".join(f"{n} {status}" for status, n in statuses.items())
         self.context.log.info("%s: %s", self.name, summary or "no rule")
