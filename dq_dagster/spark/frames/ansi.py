@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 
 from dq_dagster.errors import Unmeasurable
 from dq_dagster.spark.frames.columns import identifier
+from dq_dagster.spark.session.session import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +39,7 @@ def is_ansi(frame: DataFrame) -> bool:
 def under_ansi(frame: DataFrame) -> DataFrame:
     """The same rows where what is computed from them is computed under ANSI, if that can be had."""
     session = frame.sparkSession
-    if _says_ansi(session) or _is_remote(session):
+    if _says_ansi(session) or is_connect(session):
         return frame
     try:
         return _moved(frame, _twin(session))
@@ -85,10 +86,6 @@ def require_ansi(frame: DataFrame) -> None:
 
 def _says_ansi(session: SparkSession) -> bool:
     return (session.conf.get(ANSI) or "").lower() == "true"
-
-
-def _is_remote(session: SparkSession) -> bool:
-    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _twin(session: SparkSession) -> SparkSession:
