@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -43,9 +44,11 @@ from dq_dagster.integration.partitions.asset_partitions import (
 )
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.fields.ranges import some_seconds
 from dq_dagster.ruleset import RuleSet, dataset_check_name, fingerprint
 from dq_dagster.spark.frames.divided import AlikePartitions, Divided
 from dq_dagster.spark.frames.frames import TARGET, to_pandas
+from dq_dagster.spark.session.deadline import time_limit
 from dq_dagster.spark.session.session import current_session
 from dq_dagster.storage.judged import JudgedFiles
 
@@ -192,10 +195,12 @@ class GuardedRun:
             self._history(self.asset(), by_build=False),
             lambda request: datasets_beside(self.context, self.guarded.checked, request),
         )
-        judged = phases.judge(
-            lambda phase: getattr(rows.files, phase)(session),
-            lambda phase: self._whole(phase, rows.files, session),
-        )
+        timeout = self._rule_set.timeout
+        with nullcontext() if timeout is None else time_limit(some_seconds(timeout)):
+            judged = phases.judge(
+                lambda phase: getattr(rows.files, phase)(session),
+                lambda phase: self._whole(phase, rows.files, session),
+            )
         found = phases.noted(judged)
         statuses = Counter(one.outcome.status for one in found)
         summary = ", ".join(f"{n} {status}" for status, n in statuses.items())
