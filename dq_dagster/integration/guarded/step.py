@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from dq_dagster.evaluation.in_flight.phases import PhaseName, Phases
+from dq_dagster.evaluation.in_flight.phases import JudgedInFlight, PhaseName, Phases
 from dq_dagster.evaluation.in_flight.rows import RowsInFlight, exactly
+from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import PartitionedSource
 from dq_dagster.integration.checks.build import with_progress
+from dq_dagster.integration.checks.failures import presentable_error
 from dq_dagster.integration.checks.readers import AssetIOManager
 from dq_dagster.integration.checks.request import with_declared_schema
 from dq_dagster.integration.checks.results import Recording, events_of
@@ -42,6 +44,7 @@ from dq_dagster.integration.partitions.asset_partitions import (
     partitions_of,
     run_partitions,
 )
+from dq_dagster.judging.judgement import Judgement
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.fields.ranges import some_seconds
@@ -160,7 +163,11 @@ class GuardedRun:
         destination = self._destination(manager, session)
         with destination.judged() as files:
             rows = self._written(destination.prepared(returned.value), files, now)
-            build = self._judged(rows, session, now)
+            try:
+                build = self._judged(rows, session, now)
+            except Exception as error:
+                yield from self._unjudged(rows, now, error)
+                raise
             bad = self._quarantined(build, session)
             if build.stopping:
                 kept = None if bad is None else destination.keep(bad, returned.value)
@@ -208,6 +215,20 @@ class GuardedRun:
         by_rule = rows.rule_counts(session) if bad else {}
         run_id, mark = self.context.run.run_id, fingerprint(self._rule_set)
         return Build(self.name, run_id, now, mark, rows, counts, found, by_rule)
+
+    def _unjudged(self, rows: RowsInFlight, now: datetime, error: Exception) -> Iterator[Any]:
+        """An Error for each check, where something broke that is no rule's fault."""
+        failure = Judgement.error(presentable_error(error, self.name))
+        request = CheckRequest.of(
+            self.rules, partitioned=self.keys is not None, partitions=self.keys
+        )
+        judged = [
+            JudgedInFlight(Outcome.of(one.rule, failure, partition=key), {})
+            for one in request.rules
+            for key in one.keys(self.keys or ())
+        ]
+        build = Build(self.name, self.context.run.run_id, now, "", rows, {}, judged, {})
+        yield from self._results(build, self._history(self.asset(), by_build=False), {})
 
     def _whole(self, phase: PhaseName, files: JudgedFiles, session: SparkSession) -> Any:
         """All data there will be: what is stored of other partitions, and the rows in flight."""
