@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 from pyspark.sql import types as T
 
-from dq_dagster.errors import DeclarationError, UnreadableData
+from dq_dagster.errors import DeclarationError, Misfit, UnreadableData
 from dq_dagster.integration.checks.request import COLUMN_SCHEMA
 from dq_dagster.integration.internals import asset_metadata
 from dq_dagster.integration.io_manager import SparkIOManager
 from dq_dagster.integration.step_context import StepContext
-from dq_dagster.ruleset import RuleSet
 from dq_dagster.spark.frames.columns import identifier, text_literal
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, TARGET
 from dq_dagster.spark.frames.reading import absolute
@@ -101,13 +100,21 @@ def quarantine_key(asset: dg.AssetKey) -> dg.AssetKey:
 
 
 def sensitive_columns(
-    kept: Quarantine, rule_set: RuleSet, context: StepContext, key: dg.AssetKey
+    kept: Quarantine, columns: Sequence[str], context: StepContext, key: dg.AssetKey
 ) -> set[str]:
-    """The columns whose values are masked: named by the quarantine, or tagged in the schema."""
+    """The columns whose values are masked: named by the quarantine, or tagged in the schema.
+
+    Raises a Misfit if the quarantine names one that is not among those of the rows: what is meant
+    would be kept for all to see.
+    """
+    known = {name.lower() for name in columns}
+    for name in kept.sensitive:
+        if name.lower() not in known:
+            raise Misfit.no_column(name, columns)
     schema = asset_metadata(context, key).get(COLUMN_SCHEMA)
     schema = getattr(schema, "schema", schema)
-    columns = schema.columns if isinstance(schema, dg.TableSchema) else ()
-    return {*kept.sensitive, *(one.name for one in columns if SENSITIVE in one.tags)}
+    declared = schema.columns if isinstance(schema, dg.TableSchema) else ()
+    return {*kept.sensitive, *(one.name for one in declared if SENSITIVE in one.tags)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,5 +157,6 @@ class Entry:
             elif isinstance(one.dataType, T.StringType):
                 found.append(f"if({name} IS NULL, NULL, '{_MASK}') AS {name}")
             else:
-                found.append(f"CAST(NULL AS {one.dataType.simpleString()}) AS {name}")
+                # Of the same type, whose name need not be written down for that.
+                found.append(f"if(true, NULL, {name}) AS {name}")
         return found
