@@ -21,6 +21,7 @@ from dq_dagster.rules.fields.declared import AnyReader
 from dq_dagster.rules.fields.meaning import Vocabulary
 from dq_dagster.rules.fields.metric_source import MetricSource, parse_metrics
 from dq_dagster.rules.fields.problems import problems_of
+from dq_dagster.rules.fields.ranges import Window
 from dq_dagster.rules.fields.schema_columns import Columns, fields_of
 
 
@@ -81,6 +82,9 @@ class RuleSet(BaseModel):
     """Whether answers on the whole of a partitioned asset are put together from what is on record
     for the partitions that have not been built anew since, so that only the others are read. Data
     that changes without a materialization in Dagster is not noticed."""
+    timeout: Window | None = None
+    """How long an evaluation of all the rules may take: ``10 min``, ``PT10M``, or a number of
+    seconds. What has no answer by then is an Error; the answers that are there stay."""
 
     _origin: Origin = PrivateAttr(default=Origin())
 

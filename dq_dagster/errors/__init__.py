@@ -6,6 +6,7 @@ DqError
 │   ├── Unmeasurable     a metric has no trustworthy value
 │   ├── Misfit           a rule does not fit the table, the column or its type
 │   ├── TooManyParts     the data falls into more parts than can be reported on
+│   ├── TimedOut         there was no time left to answer a rule
 │   └── SparkFailure     Spark raised while measuring
 ├── UnreadableData       what was handed over cannot be turned into a Spark DataFrame
 │   ├── NothingStored    there is no data where it should be stored
@@ -39,6 +40,7 @@ from dq_dagster.errors.rule_failures import (
     Misfit,
     RuleFailure,
     SparkFailure,
+    TimedOut,
     TooManyParts,
     Unmeasurable,
 )
@@ -56,6 +58,7 @@ __all__ = [
     "RuleFailure",
     "SparkFailure",
     "SparkNotStarted",
+    "TimedOut",
     "TooManyParts",
     "Unassignable",
     "Unmeasurable",

@@ -288,5 +288,13 @@ class TooManyParts(RuleFailure):
         return cls(f"There are too many groups by {what} to report on; take something coarser.")
 
 
+class TimedOut(RuleFailure):
+    """There was no time left to answer a rule."""
+
+    @classmethod
+    def after(cls, timeout: str) -> TimedOut:
+        return cls(f"The timeout of {timeout} was over before this rule was answered.")
+
+
 class SparkFailure(RuleFailure):
     """Spark raised while measuring. Row values that its text may quote are left out."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dq_dagster.errors import DeclarationError, RuleFailure
@@ -31,8 +32,10 @@ from dq_dagster.metrics.measured import Slice
 from dq_dagster.plan.plan import Plan, make_plan
 from dq_dagster.plan.request import CheckRequest, RequestedRule
 from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.fields.ranges import some_seconds
 from dq_dagster.ruleset import RuleSet, as_rule_set
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
+from dq_dagster.spark.session.deadline import time_limit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +57,7 @@ def evaluate(
     metadata: Mapping[str, Any] | None = None,
     history: Given | None = None,
     reuse: Reuse | None = None,
+    timeout: float | str | timedelta | None = None,
 ) -> Evaluation:
     """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved.
 
@@ -80,6 +84,9 @@ def evaluate(
     ``reuse`` holds what earlier evaluations left of partitions that have not changed since: what
     can be merged with that is read of the other partitions only. ``data`` may then be a function
     that reads some partitions, or with None all of them. Each outcome has ``states`` to keep.
+
+    ``timeout`` is how long it may take, such as ``"10 min"`` or a number of seconds; by default
+    that of the rule set. What has no answer by then is an Error, and its Spark jobs are cancelled.
     """
     rule_set = as_rule_set(rules)
     if partitions is not None and partition_by is None:
@@ -100,7 +107,17 @@ def evaluate(
     # Refused also where no rule needs it.
     history_of(history, partitions=(), now=at)
     source = BatchSource(data, request, partition_by, at, beside)
-    return evaluate_plan(make_plan(request), source, history=history, reuse=reuse)
+    with _limited(rule_set.timeout if timeout is None else timeout):
+        return evaluate_plan(make_plan(request), source, history=history, reuse=reuse)
+
+
+def _limited(timeout: Any) -> AbstractContextManager[None]:
+    if timeout is None:
+        return nullcontext()
+    try:
+        return time_limit(some_seconds(timeout))
+    except ValueError as error:
+        raise DeclarationError.of(f"timeout: {error}.") from None
 
 
 def evaluate_plan(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -50,8 +51,11 @@ from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import plural
 from dq_dagster.plan.plan import make_plan
 from dq_dagster.plan.request import CheckRequest
+from dq_dagster.rules.fields.ranges import some_seconds
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
+from dq_dagster.spark.passes.isolation import out_of_time
+from dq_dagster.spark.session.deadline import time_limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +155,11 @@ class CheckRun:
         """Exactly one outcome a rule and slice, also if the engine breaks."""
         request = self.requested.request
         failures: dict[str | None, DqError] = {}
-        found = self._judged(failures)
-        failed = [
-            Outcome.of(one.rule, Judgement.error(failures[partition]), partition=partition)
-            for one in (request.rules if failures else ())
-            for partition in one.keys(request.partitions or ())
-            if partition in failures
-        ]
+        timeout = self.rule_set.timeout
+        # Also for the time that reading takes: nobody waits longer because the data is slow.
+        with nullcontext() if timeout is None else time_limit(some_seconds(timeout)):
+            found = self._judged(failures)
+        failed = _failed(request, failures) if failures else []
         never = [
             Outcome.of(one.rule, Judgement.of_no_partition(self.checked.name, key), partition=key)
             for key in self.requested.missing
@@ -183,9 +185,10 @@ class CheckRun:
                 return self._judged(failures)
             failures |= dict.fromkeys([*(request.partitions or ()), None], error)
         except Exception as error:  # noqa: BLE001 (each check needs a result, whatever broke)
+            reason = out_of_time() or self._presentable(error)
             # What is known of the whole already says more.
             for part in (*(request.partitions or ()), None):
-                failures.setdefault(part, self._presentable(error))
+                failures.setdefault(part, reason)
         return []
 
     def _presentable(self, error: Exception) -> DqError:
@@ -229,6 +232,9 @@ class CheckRun:
 
     def _evaluated(self, batch: BatchRequest) -> list[Outcome]:
         request = batch.request
+        late = out_of_time()
+        if late is not None:
+            return _failed(request, dict.fromkeys([*(request.partitions or ()), None], late))
         plan = make_plan(request)
         parts = f" ({plural(len(request.partitions), 'partition')})" if request.partitions else ""
         self.context.log.info("%s: %s%s", self.checked.name, plan.headline(), parts)
@@ -270,6 +276,16 @@ def datasets_beside(
         recorded=recorded_values(context, checked.key, rules, request.keys()),
         metadata=latest_metadata(context, checked.key, request),
     )
+
+
+def _failed(request: CheckRequest, failures: Mapping[str | None, DqError]) -> list[Outcome]:
+    """An Error for each rule on each slice that has a failure."""
+    return [
+        Outcome.of(one.rule, Judgement.error(failures[partition]), partition=partition)
+        for one in request.rules
+        for partition in one.keys(request.partitions or ())
+        if partition in failures
+    ]
 
 
 def _failures(error: MissingPartitions) -> dict[str | None, DqError]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from dq_dagster.evaluation.in_flight.phases import PhaseName, Phases
+from dq_dagster.evaluation.in_flight.phases import JudgedInFlight, PhaseName, Phases
 from dq_dagster.evaluation.in_flight.rows import RowsInFlight, exactly
+from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import PartitionedSource
 from dq_dagster.integration.checks.build import with_progress
+from dq_dagster.integration.checks.failures import presentable_error
 from dq_dagster.integration.checks.readers import AssetIOManager
 from dq_dagster.integration.checks.request import with_declared_schema
 from dq_dagster.integration.checks.results import Recording, events_of
@@ -41,11 +44,14 @@ from dq_dagster.integration.partitions.asset_partitions import (
     partitions_of,
     run_partitions,
 )
+from dq_dagster.judging.judgement import Judgement
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.fields.ranges import some_seconds
 from dq_dagster.ruleset import RuleSet, dataset_check_name, fingerprint
 from dq_dagster.spark.frames.divided import AlikePartitions, Divided
 from dq_dagster.spark.frames.frames import TARGET, to_pandas
+from dq_dagster.spark.session.deadline import time_limit
 from dq_dagster.spark.session.session import current_session
 from dq_dagster.storage.judged import JudgedFiles
 
@@ -157,12 +163,16 @@ class GuardedRun:
         destination = self._destination(manager, session)
         with destination.judged() as files:
             rows = self._written(destination.prepared(returned.value), files, now)
-            build = self._judged(rows, session, now)
+            try:
+                build = self._judged(rows, session, now)
+            except Exception as error:
+                yield from self._unjudged(rows, now, error)
+                raise
             bad = self._quarantined(build, session)
             if build.stopping:
                 kept = None if bad is None else destination.keep(bad, returned.value)
                 build = replace(build, seconds=time.monotonic() - started)
-                yield from self._withheld(build, kept)
+                yield from self._withheld(build, returned, kept)
             published, kept = destination.publish(files, session, bad, returned.value)
             if returned.as_pandas and not isinstance(published, Published):
                 published, kept = _as_pandas(published), _as_pandas(kept)
@@ -182,9 +192,8 @@ class GuardedRun:
         return rows
 
     def _judged(self, rows: RowsInFlight, session: SparkSession, now: datetime) -> Build:
-        counts = rows.counts(session)
+        counts, faults = rows.counted(session)
         bad = any(one.bad for one in counts.values())
-        faults = rows.fault_counts(session) if bad else rows.no_faults()
         phases = Phases(
             rows,
             self.rules,
@@ -193,10 +202,12 @@ class GuardedRun:
             self._history(self.asset(), by_build=False),
             lambda request: datasets_beside(self.context, self.guarded.checked, request),
         )
-        judged = phases.judge(
-            lambda phase: getattr(rows.files, phase)(session),
-            lambda phase: self._whole(phase, rows.files, session),
-        )
+        timeout = self._rule_set.timeout
+        with nullcontext() if timeout is None else time_limit(some_seconds(timeout)):
+            judged = phases.judge(
+                lambda phase: getattr(rows.files, phase)(session),
+                lambda phase: self._whole(phase, rows.files, session),
+            )
         found = phases.noted(judged)
         statuses = Counter(one.outcome.status for one in found)
         summary = ", ".join(f"{n} {status}" for status, n in statuses.items())
@@ -204,6 +215,20 @@ class GuardedRun:
         by_rule = rows.rule_counts(session) if bad else {}
         run_id, mark = self.context.run.run_id, fingerprint(self._rule_set)
         return Build(self.name, run_id, now, mark, rows, counts, found, by_rule)
+
+    def _unjudged(self, rows: RowsInFlight, now: datetime, error: Exception) -> Iterator[Any]:
+        """An Error for each check, where something broke that is no rule's fault."""
+        failure = Judgement.error(presentable_error(error, self.name))
+        request = CheckRequest.of(
+            self.rules, partitioned=self.keys is not None, partitions=self.keys
+        )
+        judged = [
+            JudgedInFlight(Outcome.of(one.rule, failure, partition=key), {})
+            for one in request.rules
+            for key in one.keys(self.keys or ())
+        ]
+        build = Build(self.name, self.context.run.run_id, now, "", rows, {}, judged, {})
+        yield from self._results(build, self._history(self.asset(), by_build=False), {})
 
     def _whole(self, phase: PhaseName, files: JudgedFiles, session: SparkSession) -> Any:
         """All data there will be: what is stored of other partitions, and the rows in flight."""
@@ -236,9 +261,10 @@ class GuardedRun:
             for write, judged in zip(writes, build.rows.bad(session), strict=True)
         ]
 
-    def _withheld(self, build: Build, quarantined: Any) -> Iterator[Any]:
+    def _withheld(self, build: Build, returned: Returned, quarantined: Any) -> Iterator[Any]:
         """Nothing is published: each check has its result, bad rows are kept, and the run fails."""
         yield from self._results(build, self._history(self.asset(), by_build=False), {})
+        yield from returned.check_results
         yield from self._quarantine_events(build, quarantined)
         records = build.stats("withheld")
         for one in records:
@@ -292,7 +318,8 @@ class GuardedRun:
         yield from self._kept(build, kept, quarantined)
         store = kept.store(io_manager_of(self.context, self.key))
         if store is not None and self.keys is not None:
-            yield from forgotten(kept, store, self.session, self.context.instance, build.time)
+            instance = self.context.instance
+            yield from forgotten(kept, store, self.session, instance, build.time, fresh=self.keys)
 
     def _kept(self, build: Build, kept: Quarantine, quarantined: Any) -> Iterator[Any]:
         """What Dagster is to know of the rows that were quarantined."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from dq_dagster.errors import Misfit, did_you_mean
 from dq_dagster.judging.evidence import Evidence
@@ -277,14 +277,18 @@ def _vague(text: str) -> ValueError:
     return ValueError(f"'{text}' has no fixed length: write days, hours, minutes (min) or seconds")
 
 
-def _some(found: Any) -> Any:
+def some_seconds(written: Any) -> int | Decimal:
+    """A length of time in seconds that is longer than none; raises ValueError if it is none."""
+    found = seconds(written)
     if found <= 0:
         raise ValueError("a length of time of more than 0 is needed")
     return found
 
 
 Duration: TypeAlias = Annotated[int | float | Decimal | str | timedelta, BeforeValidator(seconds)]
-Window: TypeAlias = Annotated[Duration, AfterValidator(_some)]
+Window: TypeAlias = Annotated[
+    int | float | Decimal | str | timedelta, BeforeValidator(some_seconds)
+]
 
 
 class DurationRange(FourBounds[Duration]):

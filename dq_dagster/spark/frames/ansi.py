@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 
 from dq_dagster.errors import Unmeasurable
 from dq_dagster.spark.frames.columns import identifier
+from dq_dagster.spark.session.session import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,11 +90,6 @@ def require_ansi(frame: DataFrame) -> None:
 
 def _says_ansi(session: SparkSession) -> bool:
     return (session.conf.get(ANSI) or "").lower() == "true"
-
-
-def is_connect(session: SparkSession) -> bool:
-    """Whether it is a session of Spark Connect."""
-    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _twin(session: SparkSession) -> SparkSession:

@@ -22,6 +22,7 @@ from dq_dagster.metrics.sources import (
 from dq_dagster.spark.frames.failures import failure_of, first_line
 from dq_dagster.spark.frames.frames import as_spark
 from dq_dagster.spark.frames.reading import absolute
+from dq_dagster.spark.session.deadline import DEADLINE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -81,6 +82,15 @@ class OtherDatasets:
         return scalar(found.get(metric.entry), metric.name)
 
     def _load(self, dataset: OtherDataset, session: SparkSession) -> DataFrame | RuleFailure:
+        deadline = DEADLINE.get()
+        if deadline is None:
+            return self._opened(dataset, session)
+        found = deadline.failure() or self._opened(dataset, session)
+        # What was cancelled while it was opened is late, and not unreadable.
+        late = deadline.failure() if isinstance(found, RuleFailure) else None
+        return late or found
+
+    def _opened(self, dataset: OtherDataset, session: SparkSession) -> DataFrame | RuleFailure:
         try:
             frame = self._open(dataset, session)
             # Connect finds out here whether there is anything to read.

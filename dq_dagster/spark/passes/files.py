@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
-from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
+from dq_dagster.errors import Misfit, RuleFailure, TimedOut, Unmeasurable
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.metrics.sources import FileBytes, FileCount
@@ -48,7 +48,10 @@ class FileTotals:
 def file_totals(frame: DataFrame) -> FileTotals:
     """Raises Misfit for data that is not read from files, Unmeasurable if Spark cannot tell."""
     found = attempted(
-        lambda: _file_totals(frame), lambda error: Unmeasurable.files(condition_of(error))
+        lambda: _file_totals(frame),
+        lambda error: (
+            error if isinstance(error, TimedOut) else Unmeasurable.files(condition_of(error))
+        ),
     )
     if isinstance(found, RuleFailure):
         raise found

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from dq_dagster.errors import RuleFailure, TooManyParts
+from dq_dagster.errors import RuleFailure, TimedOut, TooManyParts
 from dq_dagster.spark.frames.failures import failure_of
+from dq_dagster.spark.session.deadline import DEADLINE
 
 _Key = TypeVar("_Key")
 _Item = TypeVar("_Item")
@@ -45,10 +46,14 @@ def isolated(
     if not items:
         return {}
     try:
+        require_time()
         return dict(run(items))
     except TooManyParts:
         raise
     except Exception as error:  # noqa: BLE001 (the isolation boundary)
+        late = out_of_time()
+        if late is not None:
+            return dict(fail(items, late))
         suspicion = narrow(items, error)
         found = dict(suspicion.known)
         if suspicion.broken:
@@ -77,8 +82,25 @@ def attempted(
 ) -> _Found | _Instead:
     """What a single call returns, or what is to be said of the error that it raised."""
     try:
+        require_time()
         return call()
     except TooManyParts:
         raise
     except Exception as error:  # noqa: BLE001 (the isolation boundary)
-        return otherwise(error)
+        return otherwise(out_of_time() or error)
+
+
+def out_of_time() -> TimedOut | None:
+    """Why nothing more is started; None as long as there is time left, or no limit at all.
+
+    What is cancelled at the deadline raises errors of many kinds, none of which says more.
+    """
+    deadline = DEADLINE.get()
+    return None if deadline is None else deadline.failure()
+
+
+def require_time() -> None:
+    """Raises TimedOut if there is none left."""
+    late = out_of_time()
+    if late is not None:
+        raise late

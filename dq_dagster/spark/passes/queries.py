@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -22,13 +23,13 @@ from dq_dagster.metrics.queries import QueryCondition, QueryPart, QueryTemplate
 from dq_dagster.metrics.sources import QueryMetric
 from dq_dagster.metrics.states import Opaque
 from dq_dagster.spark.expressions.values import transport
-from dq_dagster.spark.frames.ansi import home_of, in_session, is_connect, with_views_of_home
+from dq_dagster.spark.frames.ansi import home_of, in_session, with_views_of_home
 from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.isolation import attempted
 from dq_dagster.spark.passes.user_code import entry, filtered, on_part
-from dq_dagster.spark.session.session import is_case_sensitive
+from dq_dagster.spark.session.session import is_case_sensitive, is_connect
 from dq_dagster.sql.queries import TABLE
 
 if TYPE_CHECKING:
@@ -101,14 +102,15 @@ def side_by_side(
 
 
 def _inheriting(run: Callable[[], _Found], session: SparkSession) -> Callable[[], _Found]:
-    """The call with the job group and the tags of this thread, in whatever thread it is run."""
+    """The call with the job group, the tags and the deadline of this thread, in any other."""
+    context = copy_context()
     if is_connect(session) is not is_remote():
         # A session of Spark Connect beside classic Spark: PySpark knows no way.
-        return run
+        return lambda: context.run(run)
     # For each call anew: Spark writes into the properties of a thread while a query runs, and two
     # threads with the same ones would overwrite each other's settings.
     inheriting: Callable[[], _Found] = inheritable_thread_target(session)(run)
-    return inheriting
+    return lambda: context.run(inheriting)
 
 
 def _unit(metric: Metric) -> Unit:

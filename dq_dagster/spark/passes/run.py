@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from dq_dagster.errors import RuleFailure, TooManyParts
+from dq_dagster.errors import RuleFailure, TimedOut, TooManyParts
 from dq_dagster.metrics.conditions import PassKind
 from dq_dagster.metrics.measured import UNDIVIDED, Cut, Measured
 from dq_dagster.metrics.metric import Metric
@@ -19,6 +19,8 @@ from dq_dagster.spark.frames.failures import without_quoting_rows
 from dq_dagster.spark.frames.schemas import outside_rows
 from dq_dagster.spark.frames.slicing import UNSLICED, Division, Parts, States
 from dq_dagster.spark.passes.aggregate import measure
+from dq_dagster.spark.passes.isolation import attempted
+from dq_dagster.spark.session.deadline import DEADLINE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -40,15 +42,23 @@ def run(
     """
     rows = frame if home is None or step.kind is not PassKind.FILES else home
     runner = _runner(step.kind)
+    usable = division.usable(step.cuts) if division.problems else step.cuts
+    deadline = DEADLINE.get()
+    limited = nullcontext() if deadline is None else deadline.cancelling(rows.sparkSession)
 
     def answer(cuts: Cuts) -> States:
         return runner(step.metrics, Parts.of(rows, cuts, division), table)
 
-    with without_quoting_rows():
+    def unanswered(error: Exception) -> States:
+        if not isinstance(error, TimedOut | TooManyParts):
+            raise error
+        return {metric: Measured.failed(metric, error) for metric in step.metrics}
+
+    with without_quoting_rows(), limited:
         try:
-            return _by_cuts(answer, division.usable(step.cuts) if division.problems else step.cuts)
+            return attempted(lambda: _by_cuts(answer, usable), unanswered)
         except TooManyParts as failure:
-            return {metric: Measured.failed(metric, failure) for metric in step.metrics}
+            return unanswered(failure)
 
 
 def _by_cuts(answer: Callable[[Cuts], States], cuts: Cuts) -> States:

@@ -25,7 +25,7 @@ from dq_dagster.spark.frames.ansi import at_home
 from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts, States
-from dq_dagster.spark.passes.isolation import attempted
+from dq_dagster.spark.passes.isolation import attempted, require_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,9 +92,12 @@ def answer(
 
     def called() -> Any:
         try:
-            return function(at_home(filtered(frame, where, table)), context, **arguments)
+            returned = function(at_home(filtered(frame, where, table)), context, **arguments)
         except SystemExit as error:
             raise _raised(error) from None
+        # It may have made anything of jobs that were cancelled.
+        require_time()
+        return returned
 
     return attempted(called, _raised)
 

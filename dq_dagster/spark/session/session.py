@@ -119,6 +119,11 @@ def _stderr_to(log: IO[bytes]) -> Iterator[None]:
         os.close(before)
 
 
+def is_connect(session: SparkSession) -> bool:
+    """Whether the session is one of Spark Connect, where Spark runs on a server."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
 def is_case_sensitive(session: SparkSession) -> bool:
     """Whether the session takes ``a`` and ``A`` for two columns."""
     return (session.conf.get("spark.sql.caseSensitive") or "false").lower() == "true"

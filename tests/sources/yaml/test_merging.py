@@ -76,13 +76,18 @@ def test_what_holds_for_the_asset_is_said_once_or_alike(tmp_path: Path) -> None:
     def other(name: str) -> str:
         return f"rules: [{RULE[:-1]}, name: {name}}}]\n"
 
-    same = "asset: o\npartition_expr: day\nreader: {table: t}\n"
-    [one] = load(tmp_path, a=same + other("a"), b=same + other("b"), c="asset: o\n" + other("c"))
-    assert (one.partition_expr, len(one.rules)) == ("day", 3)
+    same = "asset: o\npartition_expr: day\nreader: {table: t}\ntimeout: "
+    [one] = load(
+        tmp_path,
+        a=same + "60\n" + other("a"),
+        b=same + "1 min\n" + other("b"),
+        c="asset: o\n" + other("c"),
+    )
+    assert (one.partition_expr, one.timeout, len(one.rules)) == ("day", 60, 3)
     assert said(
         tmp_path,
-        a="asset: o\npartition_expr: day\nincremental: true\n" + other("a"),
-        b="asset: o\npartition_expr: month\nincremental: false\n" + other("b"),
+        a="asset: o\npartition_expr: day\nincremental: true\ntimeout: 60\n" + other("a"),
+        b="asset: o\npartition_expr: month\nincremental: false\ntimeout: 2 min\n" + other("b"),
         c="asset: o\nmetrics: {m: record_count}\n" + other("c"),
         d="asset: o\nmetrics: {m: column_count}\n" + other("d"),
     ) == [
@@ -92,6 +97,7 @@ def test_what_holds_for_the_asset_is_said_once_or_alike(tmp_path: Path) -> None:
             ("metric 'm'", "c.yaml:1", "d.yaml:1"),
             ("field 'partition_expr'", "a.yaml:1", "b.yaml:1"),
             ("field 'incremental'", "a.yaml:1", "b.yaml:1"),
+            ("field 'timeout'", "a.yaml:1", "b.yaml:1"),
         )
     ]
 
@@ -127,6 +133,7 @@ EVERY_FIELD: dict[str, Any] = {
     "reader": {"files": "orders/*.csv", "format": "csv", "options": {"header": "true"}},
     "partition_expr": {"day": "day", "country": "upper(land)"},
     "incremental": True,
+    "timeout": "1 h 30 min",
 }
 
 
@@ -149,6 +156,11 @@ def test_every_field_of_a_rule_set_works_in_a_file(tmp_path: Path) -> None:
         ("reader: {table: t, files: f}", "a.yaml:2, asset 'o': field 'reader': one of table and"),
         ("reader: {tabel: t}", "a.yaml:2, asset 'o': unknown field 'reader.tabel'. Did you mean"),
         ("reader: orders", "a.yaml:2, asset 'o': field 'reader': write {table: orders} or {files:"),
+        ("timeout: soon", "a.yaml:2, asset 'o': field 'timeout': 'soon' is not a length of time: "),
+        ("timeout: 0", "a.yaml:2, asset 'o': field 'timeout': a length of time of more than 0 is"),
+        ("timeout: -5 min", "a.yaml:2, asset 'o': field 'timeout': a length of time of more than"),
+        ("timeout: true", "a.yaml:2, asset 'o': field 'timeout': a time such as '2 hours' is nee"),
+        ("timeout: 2 months", "a.yaml:2, asset 'o': field 'timeout': '2 months' has no fixed len"),
         ("increment: true", "a.yaml:2, asset 'o': unknown field 'increment'. Did you mean 'incr"),
     ],
 )
