@@ -22,6 +22,7 @@ from docs.catalogue.template import Misplaced, require_places
 from dq_dagster.integration.checks import request, results
 from dq_dagster.integration.event_log import codec as record_codec
 from dq_dagster.integration.event_log import views
+from dq_dagster.integration.guarded import quarantine, replayed, stats
 from dq_dagster.rules.base.column_rules import ColumnRule
 from dq_dagster.rules.catalogue import RULE_TYPES
 from tests.integration.shelf import status_of
@@ -171,7 +172,7 @@ def test_all_metadata_keys_are_listed() -> None:
     listed = set(re.findall(r"`(dq/\w+)`", page))
     known = {
         value
-        for module in (views, record_codec, results, request)
+        for module in (views, record_codec, results, request, stats, quarantine, replayed)
         for value in vars(module).values()
         if isinstance(value, str) and re.fullmatch(r"dq/\w+", value)
     }

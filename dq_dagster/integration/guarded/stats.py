@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 STATS = "dq/stats"
 ROWS_IN, ROWS_OUT = "dq/rows_in", "dq/rows_published"
 DROPPED, QUARANTINED = "dq/rows_dropped", "dq/rows_quarantined"
+# Of a run that fails because nothing is published.
+STOPPING_RULES = "dq/rules"
 _VERSION = 1
 _PAGE = 500
 # With more than this, rules that found nothing are left out: see the limit on check results.

@@ -36,7 +36,7 @@ from dq_dagster.integration.guarded.quarantine import (
 )
 from dq_dagster.integration.guarded.returned import Returned
 from dq_dagster.integration.guarded.rules import DroppedRows, in_flight
-from dq_dagster.integration.guarded.stats import StatsTable
+from dq_dagster.integration.guarded.stats import STOPPING_RULES, StatsTable
 from dq_dagster.integration.internals import (
     asset_metadata,
     disable_dagster_warnings,
@@ -284,7 +284,7 @@ class GuardedRun:
         self._append(build, records)
         raise dg.Failure(
             f"Nothing of '{self.name}' was published. {build.reason()}",
-            metadata={"dq/rules": list(build.stopping_rules)},
+            metadata={STOPPING_RULES: list(build.stopping_rules)},
             allow_retries=False,
         )
 
