@@ -109,7 +109,11 @@ def evaluate_plan(
     """Measures what the plan says, judges each rule on each of its slices."""
     if plan.request.partitions:
         source.require_possible(plan.request.partitions)
-    scanned = scan(source, plan, reuse)
+    return judge_scan(plan, scan(source, plan, reuse), history=history)
+
+
+def judge_scan(plan: Plan, scanned: Scan, *, history: Given | None) -> Evaluation:
+    """Judges each rule of the plan on each of its slices, by what was measured."""
     found = scanned.found
     past: History = GivenHistory()
     if any(one.lookback is not None for one in plan.request.rules):

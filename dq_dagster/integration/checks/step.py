@@ -228,20 +228,11 @@ class CheckRun:
         return RecordedStates(self.context.instance, asset, checks, self.requested.partitions)
 
     def _evaluated(self, batch: BatchRequest) -> list[Outcome]:
-        request, key = batch.request, self.checked.key
+        request = batch.request
         plan = make_plan(request)
         parts = f" ({plural(len(request.partitions), 'partition')})" if request.partitions else ""
         self.context.log.info("%s: %s%s", self.checked.name, plan.headline(), parts)
-        beside = OtherDatasets(
-            asset=self.checked.name, references=OtherAssets(self.context, self.checked.others)
-        )
-        if any(one.reads_log for one in request.rules):
-            rules = [one.rule for one in request.rules]
-            beside = replace(
-                beside,
-                recorded=recorded_values(self.context, key, rules, request.keys()),
-                metadata=latest_metadata(self.context, key, request),
-            )
+        beside = datasets_beside(self.context, self.checked, request)
         source = BatchSource(batch.data, request, batch.partition_by, datetime.now(UTC), beside)
         found = evaluate_plan(plan, source, history=self.history, reuse=batch.reuse)
         return [_noted(outcome, batch.note) for outcome in found.outcomes]
@@ -264,6 +255,21 @@ class CheckRun:
             return
         if any(rule.scope != "whole_dataset" for rule in self.checked.rule_set.enabled_rules):
             raise Unassignable.unknown_partitions(self.checked.name)
+
+
+def datasets_beside(
+    context: StepContext, checked: CheckedAsset, request: CheckRequest
+) -> OtherDatasets:
+    """What the requested rules may read beyond the data of their asset."""
+    beside = OtherDatasets(asset=checked.name, references=OtherAssets(context, checked.others))
+    if not any(one.reads_log for one in request.rules):
+        return beside
+    rules = [one.rule for one in request.rules]
+    return replace(
+        beside,
+        recorded=recorded_values(context, checked.key, rules, request.keys()),
+        metadata=latest_metadata(context, checked.key, request),
+    )
 
 
 def _failures(error: MissingPartitions) -> dict[str | None, DqError]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import Misfit, RuleFailure, UnreadableData
-from dq_dagster.metrics.conditions import Fault
+from dq_dagster.metrics.conditions import Fault, Marked
 from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.metrics.metric import ConditionCount
 from dq_dagster.metrics.sources import ReferenceMembership
@@ -23,9 +23,11 @@ from dq_dagster.spark.frames.columns import (
     COMPARABLE,
     ColumnRef,
     JudgedTable,
+    identifier,
     text_literal,
 )
 from dq_dagster.spark.frames.failures import without_quoting_rows
+from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, STORED, TARGET
 from dq_dagster.spark.passes.lookups import join_with
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
@@ -115,10 +117,30 @@ class JudgedRows:
         """True for the rows that do not reach the table."""
         return _any(one.keeps_out for one in self.rules)
 
+    @property
+    def marks(self) -> list[str]:
+        """The faults that cannot be found again in a stored row, in the order of the rules."""
+        return [sql for one in self.rules for fault, sql in one.sql.items() if not fault.lasting]
+
     def entries(self) -> str:
         """What rules a row breaks, and how: an array of structs."""
         listed = ", ".join(one.entry() for one in self.rules)
         return f"filter(array({listed}), entry -> entry IS NOT NULL)"
+
+    def with_target(self) -> DataFrame:
+        """The rows with TARGET, and with what cannot be found again in a stored row."""
+        kept_out = self.kept_out
+        if STORED in self.columns:
+            kept_out = f"(NOT {identifier(STORED)} AND {kept_out})"
+        target = (
+            f"CASE WHEN {kept_out} THEN {text_literal(OUT)} "
+            f"WHEN {self.broken} THEN {text_literal(KEPT)} ELSE {text_literal(GOOD)} END"
+        )
+        if self.marks:
+            digits = ", ".join(f"if({sql}, '1', '0')" for sql in self.marks)
+            target = f"concat_ws('-', {target}, if({self.broken}, concat({digits}), NULL))"
+        rows = self.frame.selectExpr("*", f"{target} AS {identifier(TARGET)}")
+        return self._plain(rows).drop(STORED)
 
     def good(self) -> DataFrame:
         return self._plain(self.frame.where(f"NOT {self.kept_out}"))
@@ -173,6 +195,71 @@ def judged_rows(
         failures |= _refused(rows.wide, found)
     accepted = tuple(one for one in found if one.rule.name not in failures)
     return JudgedRows(rows.wide, tuple(frame.columns), accepted, failures)
+
+
+def stored_rows(frame: DataFrame, rules: Sequence[Rule], table: JudgedTable) -> JudgedRows:
+    """Rows that were written with a target: what they break is found in the row, or marked there.
+
+    The rules are those that the rows were judged by, in the same order.
+    """
+    found: list[RuleFaults] = []
+    place = 0
+    for rule in rules:
+        sql: dict[Fault, str] = {}
+        for fault in rule.faults():
+            if fault.lasting:
+                sql[fault] = fault_sql(fault, table)
+            else:
+                sql[fault] = fault_sql(Fault(Marked(place)), table)
+                place += 1
+        found.append(RuleFaults(rule, sql))
+    return JudgedRows(frame, tuple(frame.columns), tuple(found))
+
+
+def all_good(frame: DataFrame) -> DataFrame:
+    """The rows as if none of them broke any rule."""
+    return frame.selectExpr("*", f"{text_literal(GOOD)} AS {identifier(TARGET)}")
+
+
+def counted_by_target(frame: DataFrame) -> list[tuple[str | None, str, int]]:
+    """Of rows that were written with a target: how many went where, by partition."""
+    key = identifier(HIDDEN_KEY) if HIDDEN_KEY in frame.columns else "CAST(NULL AS STRING)"
+    target = f"substring_index({identifier(TARGET)}, '-', 1)"
+    named = frame.selectExpr(f"{key} AS partition", f"{target} AS target")
+    rows = named.groupBy("partition", "target").count().collect()
+    return [(row["partition"], row["target"], row["count"]) for row in rows]
+
+
+def counted_by_rule(rows: JudgedRows) -> dict[tuple[str, str | None], int]:
+    """How many rows break each rule, by the rule's name and the partition, by one query.
+
+    Most rows break the same few rules: they are counted by which those are, and these then apart.
+    """
+    key = identifier(HIDDEN_KEY) if HIDDEN_KEY in rows.columns else "CAST(NULL AS STRING)"
+    broken = ", ".join(f"if({one.found()}, {n}, NULL)" for n, one in enumerate(rows.rules))
+    if not broken:
+        return {}
+    alike = rows.frame.selectExpr(f"{key} AS partition", f"array_compact(array({broken})) AS rules")
+    counted = alike.groupBy("partition", "rules").count()
+    each = counted.selectExpr("partition", "explode(rules) AS rule", "count")
+    found = each.groupBy("partition", "rule").agg({"count": "sum"}).collect()
+    return {(rows.rules[row[1]].rule.name, row[0]): row[2] for row in found}
+
+
+def counted_by(frame: DataFrame, column: str) -> dict[Any, int]:
+    """How many rows have each value of a column that has few of them."""
+    rows = frame.groupBy(column).count().collect()
+    return {row[0]: row["count"] for row in rows}
+
+
+def replay_counts(rows: JudgedRows) -> tuple[int, int, dict[str, int]]:
+    """Of the rows that are not stored: how many would be published, how many not, and why not."""
+    others = replace(rows, frame=rows.frame.where(f"NOT {identifier(STORED)}"))
+    named = others.frame.selectExpr(f"{rows.kept_out} AS kept_out")
+    counts = counted_by(named, "kept_out")
+    out = replace(others, frame=others.frame.where(rows.kept_out))
+    by_rule = {name: count for (name, _), count in counted_by_rule(out).items()}
+    return counts.get(False, 0), counts.get(True, 0), by_rule
 
 
 def _refused(frame: DataFrame, rules: Sequence[RuleFaults]) -> dict[str, RuleFailure]:
@@ -242,8 +329,10 @@ class _Rows:
     def _order(self, condition: Repeated) -> str:
         for term in condition.keep:
             self.table.require_columns_of(term.expression)
+        # What is in the table already stays: of two rows of one value, it is the one to keep.
+        first = [f"{identifier(STORED)} DESC"] if STORED in self.plain.columns else []
         every = [_orderable(self.table.column(name)) for name in self.table.schema.names]
-        return ", ".join([*(term.sql for term in condition.keep), *every])
+        return ", ".join([*first, *(term.sql for term in condition.keep), *every])
 
 
 def _occurrences(among: Sequence[str], order: str | None) -> str:
