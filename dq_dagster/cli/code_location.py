@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 import tomllib
 from collections.abc import Callable
@@ -55,13 +56,15 @@ def instance_of_user() -> dg.DagsterInstance:
     """The instance that DAGSTER_HOME names."""
     import dagster as dg
 
+    if not os.environ.get("DAGSTER_HOME"):
+        raise BadInput(
+            "DAGSTER_HOME is not set: let it name the folder of the Dagster instance that the "
+            "checks ran in."
+        )
     try:
         return dg.DagsterInstance.get()
-    except dg.DagsterHomeNotSetError:
-        raise BadInput(
-            "DAGSTER_HOME is not set, so that nobody knows what was built: set it to the folder "
-            "that Dagster runs with."
-        ) from None
+    except dg.DagsterError as error:
+        raise BadInput(f"The Dagster instance cannot be opened: {error}") from None
 
 
 def _of_project() -> str:

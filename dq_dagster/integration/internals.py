@@ -99,7 +99,7 @@ def _load_own(
         asset_partitions_def=definition,
         instance=step.instance,
         definition_metadata=step.job_def.asset_layer.get(key).metadata,
-        dagster_type=dg.Any,
+        dagster_type=dg.PythonObjectDagsterType(object),
     )
     if definition is None:
         return manager.load_input(load())

@@ -7,7 +7,7 @@ together are judged on either, or on both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -143,6 +143,31 @@ class Phases:
             # It has an answer for all rows together, but not for each of them.
             outcome = replace(outcome, judgement=Judgement.error(failure))
         return JudgedInFlight(outcome, by_phase)
+
+    def noted(self, judged: Sequence[JudgedInFlight]) -> list[JudgedInFlight]:
+        """With a sentence on what became of the rows that break a rule, if any are published."""
+        if any(one.stops for one in judged):
+            return list(judged)
+        return [self._noted(one) for one in judged]
+
+    def _noted(self, judged: JudgedInFlight) -> JudgedInFlight:
+        outcome = judged.outcome
+        rule, partition = outcome.rule, outcome.partition
+        # The whole of a partitioned asset has rows of other runs, too.
+        is_of_flight = partition is not None or self.rows.keys is None
+        if not (rule.counts_rows and outcome.failed_rows and is_of_flight):
+            return judged
+        if _is_unanswered(outcome.judgement):
+            return judged
+        # Rows that are only beyond a soft bound are kept, whatever the action. So are those that a
+        # replay finds in the table.
+        hard = [
+            self.faults[fault].value(WHOLE if partition is None else Slice(partition))
+            for fault in rule.faults()
+            if fault.keeps_out and fault in self.faults
+        ]
+        was = "left out" if any(hard) and self.counts[partition].out else "kept"
+        return replace(judged, outcome=outcome.with_note(f"Such rows are {was}."))
 
 
 def _in_phase(request: CheckRequest, phase: PhaseName) -> CheckRequest:
@@ -293,15 +318,3 @@ def _state(metric: Metric, fault: Fault, bad: int, rows: int) -> Any:
     if isinstance(fault.condition, Repeated):
         return Frequencies((Level(2, 0, bad), Level(1, rows - bad, rows - bad)))
     return Tally(bad if metric == ConditionCount.of(fault) else rows - bad)
-
-
-def noted(judged: JudgedInFlight) -> JudgedInFlight:
-    """With a sentence on what became of the rows that break a rule."""
-    outcome = judged.outcome
-    bad = outcome.failed_rows
-    if not outcome.rule.counts_rows or not bad or _is_unanswered(outcome.judgement):
-        return judged
-    was = {"drop": "left out", "ignore": "kept"}.get(outcome.rule.action_if_failed)
-    if was is None:
-        return judged
-    return replace(judged, outcome=outcome.with_note(f"Such rows are {was}."))

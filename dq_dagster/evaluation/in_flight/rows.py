@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dq_dagster.errors import DqError, RuleFailure
@@ -19,12 +18,13 @@ from dq_dagster.metrics.measured import BY_PARTITION, UNDIVIDED, WHOLE, Measured
 from dq_dagster.metrics.metric import ConditionCount
 from dq_dagster.metrics.sources import AssetData, ReferenceMembership
 from dq_dagster.metrics.states import Tally
-from dq_dagster.plan.plan import Plan, Wanted
+from dq_dagster.plan.plan import Plan
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
 from dq_dagster.spark.frames.columns import JudgedTable, identifier
 from dq_dagster.spark.frames.divided import Divided
+from dq_dagster.spark.frames.failures import without_quoting_rows
 from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, ROW, STORED, TARGET
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.passes.faults import (
@@ -33,6 +33,7 @@ from dq_dagster.spark.passes.faults import (
     counted_by_rule,
     counted_by_target,
     judged_rows,
+    raising,
     stored_rows,
 )
 from dq_dagster.spark.passes.isolation import attempted
@@ -100,7 +101,7 @@ class RowsInFlight:
             return None
         return tuple(dict.fromkeys(key for keys in every for key in keys or ()))
 
-    @cached_property
+    @property
     def answerable(self) -> tuple[Rule, ...]:
         """The rules that say of each row whether it breaks them, once the rows are written."""
         return tuple(rule for rule in self.rules if rule.name not in self.failures)
@@ -114,11 +115,10 @@ class RowsInFlight:
         """
         failure = None
         if not self._refers_to_itself:
-            failure = attempted(lambda: self._write_judged(incoming), _unless_ours)
+            with without_quoting_rows():
+                failure = attempted(lambda: self._write_judged(incoming), _unless_ours)
         if failure is not None or self._refers_to_itself:
-            incoming = self._as_they_came(incoming)
-            self.failures.update(self._raising(incoming))
-            self._write_judged(incoming)
+            self._write_without_raising(self._as_they_came(incoming))
 
     @property
     def _refers_to_itself(self) -> bool:
@@ -162,22 +162,37 @@ class RowsInFlight:
             for one, kind in zip(incoming, kinds, strict=True)
         ]
 
-    def _raising(self, incoming: Sequence[Incoming]) -> dict[str, RuleFailure]:
-        """The rules that raise on some row."""
-        wanted: Wanted = {m: (UNDIVIDED,) for rule in self.rules for m in rule.metrics()}
-        plan = Plan(CheckRequest(())).measuring(wanted)
-        found: dict[str, RuleFailure] = {}
-        for one in incoming:
-            measured = self._batch(one.frame.drop(HIDDEN_KEY)).measure(plan).metrics
-            for rule in self.rules:
-                for metric in rule.metrics():
-                    value = measured[metric].value()
-                    if isinstance(value, RuleFailure):
-                        found[rule.name] = value
-        return found
+    def _write_without_raising(self, stored: Sequence[Incoming]) -> None:
+        """Judges rows that are written already once more, without the rules that raise on one."""
+        for one in stored:
+            self.failures.update(raising(self._judged(one)))
+        self._write_judged(stored)
 
     def _batch(self, data: DataFrame | Divided, partition_by: str | None = None) -> Batch:
         return Batch.of(data, (), partition_by=partition_by, now=self.now, around=self.beside)
+
+    def counted(
+        self, session: SparkSession
+    ) -> tuple[dict[str | None, RowCounts], dict[Fault, Measured]]:
+        """How many rows of each slice went where, and how many have each fault.
+
+        Where one fault is enough to send a row somewhere, Spark does not ask for the others: that
+        another rule raises on the row shows here.
+        """
+        counts = self.counts(session)
+        if not any(one.bad for one in counts.values()):
+            return counts, self.no_faults()
+        faults = self.fault_counts(session)
+        if not any(_has_failed(faults[fault]) for fault in faults):
+            return counts, faults
+        kinds = self.files.rows(session, GOOD, KEPT, OUT)
+        self._write_without_raising(
+            [
+                Incoming(kind.frame.drop(TARGET), write.keys)
+                for write, kind in zip(self.files.writes, kinds, strict=True)
+            ]
+        )
+        return self.counts(session), self.fault_counts(session)
 
     def counts(self, session: SparkSession) -> dict[str | None, RowCounts]:
         """How many rows of each slice went where, by one query."""
@@ -240,6 +255,11 @@ def _places(rules: Sequence[Rule]) -> Mapping[Fault, int | None]:
             found[fault] = None if fault.lasting else place
             place += not fault.lasting
     return found
+
+
+def _has_failed(measured: Measured) -> bool:
+    every = [measured.nothing, *measured.states.values()]
+    return any(isinstance(state, RuleFailure) for state in every)
 
 
 def exactly(rule: Rule) -> Rule:

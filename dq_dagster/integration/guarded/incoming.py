@@ -65,10 +65,15 @@ def is_pandas(value: Any) -> bool:
     return isinstance(value, pd.DataFrame)
 
 
-def without(value: Any, out: Mapping[str | None, set[int]], key: str | None = None) -> Any:
-    """What was returned, as pandas DataFrames, without the rows at these places."""
+def without(value: Any, out: Mapping[str | None, set[int]]) -> Any:
+    """What was returned, as pandas DataFrames, without the rows at these places.
+
+    Those are places in the frame of a partition where there is one for each, else in all of it.
+    """
     if isinstance(value, Mapping):
-        return {one: without(part, out, str(one)) for one, part in value.items()}
-    left_out = out.get(key, set())
-    frame: pd.DataFrame = value
+        return {key: _remaining(part, out.get(str(key), set())) for key, part in value.items()}
+    return _remaining(value, set().union(*out.values()))
+
+
+def _remaining(frame: pd.DataFrame, left_out: set[int]) -> pd.DataFrame:
     return frame.iloc[[n for n in range(len(frame)) if n not in left_out]]

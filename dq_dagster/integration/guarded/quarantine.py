@@ -102,13 +102,15 @@ def forgotten(
     session: SparkSession,
     instance: dg.DagsterInstance,
     now: datetime,
+    *,
+    fresh: Collection[str],
 ) -> Iterator[dg.AssetMaterialization]:
-    """Empties the partitions whose time is over, and says so."""
+    """Empties the partitions whose time is over, but for those just built, and says so."""
     if kept.retention_days is None:
         return
     built = materializations(instance, kept.key, storage_ids(instance, kept.key))
     oldest = now.timestamp() - kept.retention_days * 24 * 3600
-    over = sorted(key for key, one in built.items() if one.timestamp < oldest)
+    over = sorted(k for k, one in built.items() if one.timestamp < oldest and k not in fresh)
     for key in store.stored_among(session, over) if over else ():
         rows = store.load(session, [key]).plain.where("false")
         keyed = rows.selectExpr("*", f"{text_literal(key)} AS {identifier(HIDDEN_KEY)}")

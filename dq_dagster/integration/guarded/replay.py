@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from dq_dagster.errors import DeclarationError, NotReplayable, did_you_mean
-from dq_dagster.integration.guarded.quarantine import LEFT_OUT, STATE, sensitive_columns
+from dq_dagster.integration.guarded.quarantine import (
+    LEFT_OUT,
+    STATE,
+    WITHHELD,
+    sensitive_columns,
+)
 from dq_dagster.integration.guarded.replayed import (
     REPLAY_TAG,
     Repair,
@@ -29,6 +35,8 @@ if TYPE_CHECKING:
 
 # Where a definition says that it is of a guarded asset.
 GUARDED = "dq_guarded_asset"
+# What came of a replay is returned or raised; the steps of its runs are in the event log.
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,8 @@ def replay(
     kept = guarded.quarantine
     if kept is None:
         raise NotReplayable.no_quarantine(guarded.checked.name)
-    with instance or dg.DagsterInstance.get() as known:
+    # An instance that is given stays open: whoever gave it goes on with it.
+    with nullcontext(instance) if instance else dg.DagsterInstance.get() as known:
         at = _Replaying(defs, guarded, known, repair)
         keys: Sequence[str | None] = [None]
         if guarded.partitions_def is not None:
@@ -166,7 +175,10 @@ class _Replaying:
 
     def _left_out(self, partition: str | None) -> int:
         """How many rows of a slice were left out, and are in quarantine."""
-        return counted_by(as_spark(self._load(self._quarantine, partition)), STATE).get(LEFT_OUT, 0)
+        states = counted_by(as_spark(self._load(self._quarantine, partition)), STATE)
+        if states.get(WITHHELD):
+            raise NotReplayable.withheld(self._name, partition)
+        return states.get(LEFT_OUT, 0)
 
     def released(self, partition: str | None) -> ReplayedSlice:
         """By a run of its own; none where nothing was left out."""
@@ -182,6 +194,7 @@ class _Replaying:
                 instance=self.instance,
                 resources=self.defs.resources,
                 tags={REPLAY_TAG: "true"},
+                run_config=_QUIET,
                 raise_on_error=False,
             )
         if not result.success:
@@ -197,11 +210,10 @@ class _Replaying:
         if kept is not None:
             metadata = checked.rule_set.asset.metadata
             refuse_masked(kept.name, sensitive_columns(kept, metadata), self.repair)
-        loaded = {"bad": self._load(self._quarantine, partition)}
-        if not counted_by(as_spark(loaded["bad"]), STATE).get(LEFT_OUT):
+        if not self._left_out(partition):
             return ReplayedSlice(partition, 0, 0, 0, {})
-        loaded["stored"] = self._load(checked.key, partition)
-        both = all_as_spark(loaded)
+        keys = {"stored": checked.key, "bad": self._quarantine}
+        both = all_as_spark({name: self._load(key, partition) for name, key in keys.items()})
         home = united(both["stored"], both["bad"], self._name, partition, self.repair)
         frame = under_ansi(home)
         beside = OtherDatasets(

@@ -58,6 +58,10 @@ def replayed_rows(run: GuardedRun) -> Returned | None:
         raise NotReplayable.no_quarantine(run.name)
     repair: Repair | None = _repair.get()
     refuse_masked(kept.name, sensitive_columns(kept, asset_metadata(run.context, run.key)), repair)
+    before = kept.store(io_manager_of(run.context, run.key))
+    if before is not None:
+        # Both are read as they are to be, if a process was killed that had begun to publish them.
+        before.finish_publishing()
     stored = _stored(run, run.key)
     quarantined = _stored(run, kept.key)
     found: dict[str | None, DataFrame] = {}
@@ -81,7 +85,6 @@ def _stored(run: GuardedRun, key: dg.AssetKey) -> dict[str | None, Any]:
     if store is None:
         value = load_asset_value(run.context, key, run.keys)
         return dict(value) if isinstance(value, Mapping) and run.keys else {None: value}
-    store.finish_publishing()
     if run.keys is None:
         return {None: store.load_whole(run.session)}
     return {one: store.load(run.session, [one]).plain for one in run.keys}

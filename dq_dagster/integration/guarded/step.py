@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from dq_dagster.evaluation.in_flight.phases import PhaseName, Phases, noted
+from dq_dagster.evaluation.in_flight.phases import PhaseName, Phases
 from dq_dagster.evaluation.in_flight.rows import RowsInFlight, exactly
 from dq_dagster.integration.checks.batches import PartitionedSource
 from dq_dagster.integration.checks.build import with_progress
@@ -162,7 +162,7 @@ class GuardedRun:
             if build.stopping:
                 kept = None if bad is None else destination.keep(bad, returned.value)
                 build = replace(build, seconds=time.monotonic() - started)
-                yield from self._withheld(build, kept)
+                yield from self._withheld(build, returned, kept)
             published, kept = destination.publish(files, session, bad, returned.value)
             if returned.as_pandas and not isinstance(published, Published):
                 published, kept = _as_pandas(published), _as_pandas(kept)
@@ -182,9 +182,8 @@ class GuardedRun:
         return rows
 
     def _judged(self, rows: RowsInFlight, session: SparkSession, now: datetime) -> Build:
-        counts = rows.counts(session)
+        counts, faults = rows.counted(session)
         bad = any(one.bad for one in counts.values())
-        faults = rows.fault_counts(session) if bad else rows.no_faults()
         phases = Phases(
             rows,
             self.rules,
@@ -197,7 +196,7 @@ class GuardedRun:
             lambda phase: getattr(rows.files, phase)(session),
             lambda phase: self._whole(phase, rows.files, session),
         )
-        found = [noted(one) if one.outcome.partition or not self.keys else one for one in judged]
+        found = phases.noted(judged)
         statuses = Counter(one.outcome.status for one in found)
         summary = ", ".join(f"{n} {status}" for status, n in statuses.items())
         self.context.log.info("%s: %s", self.name, summary or "no rule")
@@ -236,9 +235,10 @@ class GuardedRun:
             for write, judged in zip(writes, build.rows.bad(session), strict=True)
         ]
 
-    def _withheld(self, build: Build, quarantined: Any) -> Iterator[Any]:
+    def _withheld(self, build: Build, returned: Returned, quarantined: Any) -> Iterator[Any]:
         """Nothing is published: each check has its result, bad rows are kept, and the run fails."""
         yield from self._results(build, self._history(self.asset(), by_build=False), {})
+        yield from returned.check_results
         yield from self._quarantine_events(build, quarantined)
         records = build.stats("withheld")
         for one in records:
@@ -292,7 +292,8 @@ class GuardedRun:
         yield from self._kept(build, kept, quarantined)
         store = kept.store(io_manager_of(self.context, self.key))
         if store is not None and self.keys is not None:
-            yield from forgotten(kept, store, self.session, self.context.instance, build.time)
+            instance = self.context.instance
+            yield from forgotten(kept, store, self.session, instance, build.time, fresh=self.keys)
 
     def _kept(self, build: Build, kept: Quarantine, quarantined: Any) -> Iterator[Any]:
         """What Dagster is to know of the rows that were quarantined."""

@@ -38,7 +38,7 @@ def is_ansi(frame: DataFrame) -> bool:
 def under_ansi(frame: DataFrame) -> DataFrame:
     """The same rows where what is computed from them is computed under ANSI, if that can be had."""
     session = frame.sparkSession
-    if _says_ansi(session) or _is_remote(session):
+    if _says_ansi(session) or is_connect(session):
         return frame
     try:
         return _moved(frame, _twin(session))
@@ -54,12 +54,11 @@ def at_home(frame: DataFrame) -> DataFrame:
     return frame if home is session else _moved(frame, home)
 
 
-def beside_its_views(frame: DataFrame) -> DataFrame:
-    """The same rows where queries find the tables and temporary views that they find at home."""
-    session = frame.sparkSession
+def with_views_of_home(session: SparkSession) -> SparkSession:
+    """A session where queries find the tables and temporary views that they find at home."""
     home = home_of(session)
     if home is session:
-        return frame
+        return session
     # A new session each time: a twin would keep the views that its home has dropped since.
     fresh = _like(home, home.newSession())
     fresh.catalog.setCurrentCatalog(home.catalog.currentCatalog())
@@ -68,7 +67,12 @@ def beside_its_views(frame: DataFrame) -> DataFrame:
         # One that cannot be read any more is missed by those who name it, and by nobody else.
         with suppress(PySparkException):
             _moved(home.table(identifier(view.viewName)), fresh).createTempView(view.viewName)
-    return _moved(frame, fresh)
+    return fresh
+
+
+def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same rows as those of a frame of that session."""
+    return frame if frame.sparkSession is session else _moved(frame, session)
 
 
 def home_of(session: SparkSession) -> SparkSession:
@@ -87,7 +91,8 @@ def _says_ansi(session: SparkSession) -> bool:
     return (session.conf.get(ANSI) or "").lower() == "true"
 
 
-def _is_remote(session: SparkSession) -> bool:
+def is_connect(session: SparkSession) -> bool:
+    """Whether it is a session of Spark Connect."""
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 

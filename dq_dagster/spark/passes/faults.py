@@ -28,6 +28,7 @@ from dq_dagster.spark.frames.columns import (
 )
 from dq_dagster.spark.frames.failures import without_quoting_rows
 from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, STORED, TARGET
+from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 from dq_dagster.spark.passes.lookups import join_with
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
@@ -260,6 +261,27 @@ def replay_counts(rows: JudgedRows) -> tuple[int, int, dict[str, int]]:
     out = replace(others, frame=others.frame.where(rows.kept_out))
     by_rule = {name: count for (name, _), count in counted_by_rule(out).items()}
     return counts.get(False, 0), counts.get(True, 0), by_rule
+
+
+def raising(rows: JudgedRows) -> dict[str, RuleFailure]:
+    """The rules that raise on some row, by name; the others are found by one query.
+
+    The rows are to be stored: they may be read several times.
+    """
+
+    def queried(items: Mapping[str, RuleFaults]) -> dict[str, RuleFailure | None]:
+        rows.frame.selectExpr(
+            *(f"count_if({one.found()}) AS rule_{n}" for n, one in enumerate(items.values()))
+        ).collect()
+        return dict.fromkeys(items)
+
+    def failed(items: Mapping[str, RuleFaults], error: Exception) -> dict[str, RuleFailure | None]:
+        return {**with_failures(items, error)}
+
+    every = {one.rule.name: one for one in rows.rules}
+    with without_quoting_rows():
+        found = isolated(every, queried, fail=failed, narrow=in_halves)
+    return {name: failure for name, failure in found.items() if failure is not None}
 
 
 def _refused(frame: DataFrame, rules: Sequence[RuleFaults]) -> dict[str, RuleFailure]:
