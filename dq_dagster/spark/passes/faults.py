@@ -168,7 +168,7 @@ def judged_rows(
                 table.require_columns_of(rule.where)
             sql = {fault: fault_sql(fault, table) for fault in faults}
             for fault in faults:
-                wide = _widened(fault, wide, table, partition)
+                wide = widened(fault, wide, table, partition)
         except RuleFailure as failure:
             failures[rule.name] = failure
         else:
@@ -200,9 +200,7 @@ def _numbered(predicates: Iterable[str]) -> list[str]:
     return [f"{sql} AS found_{n}" for n, sql in enumerate(predicates)]
 
 
-def _widened(
-    fault: Fault, frame: DataFrame, table: JudgedTable, partition: str | None
-) -> DataFrame:
+def widened(fault: Fault, frame: DataFrame, table: JudgedTable, partition: str | None) -> DataFrame:
     """The rows with the column that the fault speaks of, if it needs one of its own."""
     condition = fault.condition
     if isinstance(condition, ReferenceMembership) and condition.lookup.flag not in frame.columns:
