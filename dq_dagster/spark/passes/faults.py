@@ -306,6 +306,11 @@ def _numbered(predicates: Iterable[str]) -> list[str]:
     return [f"{sql} AS found_{n}" for n, sql in enumerate(predicates)]
 
 
+def widened(fault: Fault, frame: DataFrame, table: JudgedTable, partition: str | None) -> DataFrame:
+    """The rows with the column that the fault speaks of, if it needs one of its own."""
+    return _Rows(frame, frame, table, partition).widened(fault).wide
+
+
 @dataclass(frozen=True, slots=True)
 class _Rows:
     """Rows as they came, and the same with a column for each fault that needs one."""
