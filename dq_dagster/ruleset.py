@@ -16,7 +16,7 @@ from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.metrics.schema import column_meanings
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.catalogue import parse_rule
-from dq_dagster.rules.fields.constraints import OnEmpty, RowSql
+from dq_dagster.rules.fields.constraints import OnEmpty, RowSql, Words
 from dq_dagster.rules.fields.declared import AnyReader
 from dq_dagster.rules.fields.meaning import Vocabulary
 from dq_dagster.rules.fields.metric_source import MetricSource, parse_metrics
@@ -85,6 +85,12 @@ class RuleSet(BaseModel):
     timeout: Window | None = None
     """How long an evaluation of all the rules may take: ``10 min``, ``PT10M``, or a number of
     seconds. What has no answer by then is an Error; the answers that are there stay."""
+    samples: Words = ()
+    """Columns whose values Dagster's results may show: of a rule that fails and is about these
+    columns alone, up to five of the values that broke it."""
+    sensitive: Words = ()
+    """Columns whose values are masked wherever values are shown; so are those that the asset's
+    ``dagster/column_schema`` tags with ``dq/sensitive``."""
 
     _origin: Origin = PrivateAttr(default=Origin())
 

@@ -85,7 +85,9 @@ def evaluated(session: SparkSession) -> dict[str, Example]:
     outcomes = [
         outcome
         for kinds, arguments in _evaluations(rules)
-        for outcome in dq.evaluate(table, [rules[kind] for kind in kinds], now=NOW, **arguments)
+        for outcome in dq.evaluate(
+            table, [rules[kind] for kind in kinds], now=NOW, samples=False, **arguments
+        )
     ]
     by_type = {outcome.rule.type: _judged(outcome) for outcome in outcomes}
     return {kind: Example(dq.explain([rule]), by_type[kind]) for kind, rule in rules.items()}

@@ -20,6 +20,7 @@ from dq_dagster.evaluation.evaluate import evaluate
 from dq_dagster.evaluation.outcome import Outcome, plain
 from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.judging.judgement import Status
+from dq_dagster.metrics.conditions import sample_words
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.sources.yaml.files import load_rules
@@ -56,6 +57,8 @@ def _lines(outcome: Outcome, name_width: int) -> str:
     status = click.style(f"{outcome.status:<{status_width}}", fg=_COLOURS.get(outcome.status))
     margin = " " * (status_width + 2 + name_width + 2)
     message = _wrapped(outcome.message, margin)
+    if outcome.samples:
+        message += f"\n{margin}{_wrapped(f'values: {sample_words(outcome.samples)}', margin)}"
     name = outcome.rule.name
     # A longer name has a line to itself, so that the messages stay in line.
     gap = f"\n{margin}" if len(name) > name_width else " " * (name_width - len(name) + 2)
@@ -88,6 +91,10 @@ def _record(outcome: Outcome) -> dict[str, Any]:
         "failed_rows": outcome.failed_rows,
         "metrics": plain(outcome.metrics),
         "details": plain(outcome.details),
+        "samples": [
+            {"columns": list(one.columns), "values": list(one.values), "rows": one.rows}
+            for one in outcome.samples
+        ],
     }
 
 
@@ -155,6 +162,7 @@ def _moment(ctx: Any, param: click.Parameter, text: str | None) -> datetime | No
 )
 @click.option("--conf", help="A setting of Spark, if it has to be started.", **PAIRS)
 @click.option("--strict", is_flag=True, help="Let a Warning count as an Error.")
+@click.option("--no-samples", is_flag=True, help="Do not show the values that broke rules.")
 @click.option("--json", "machine", is_flag=True, help="Print JSON, for machines.")
 @click.pass_context
 def trial(
@@ -171,6 +179,7 @@ def trial(
     now: datetime | None,
     conf: Mapping[str, str],
     strict: bool,
+    no_samples: bool,
     machine: bool,
 ) -> None:
     """Try the RULES of a YAML file or folder on data. Nothing is saved.
@@ -186,7 +195,7 @@ def trial(
         rule_set = _rule_set(load_rules(rules), asset)
         chosen = rule_set.model_copy(update={"rules": _chosen(rule_set, names)})
         source.check()
-        result = evaluate(source.read(started(conf)), chosen, now=now)
+        result = evaluate(source.read(started(conf)), chosen, now=now, samples=not no_samples)
     shown = as_json(result, rule_set) if machine else as_text(result, rule_set)
     click.echo(shown)
     ctx.exit(_exit_code(result, strict=strict))

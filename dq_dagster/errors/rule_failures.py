@@ -267,6 +267,27 @@ class Misfit(RuleFailure):
         )
 
     @classmethod
+    def judges_all_rows(cls) -> Misfit:
+        return cls(
+            "It judges all rows together, so that no single row is good or bad: leave it out here, "
+            "and judge it by dq.evaluate."
+        )
+
+    @classmethod
+    def repeats_in_stream(cls) -> Misfit:
+        return cls(
+            "Whether a value repeats is known once all rows are there, which a stream never has: "
+            "split each batch of it by itself, with foreachBatch."
+        )
+
+    @classmethod
+    def reference_is_stream(cls, what: str) -> Misfit:
+        return cls(
+            f"The reference {what} is a stream, and what it lacks now may still come: give data "
+            "that is all there, or split each batch by itself, with foreachBatch."
+        )
+
+    @classmethod
     def query_answer(cls, found: str) -> Misfit:
         return cls(
             "The query must give one row with one column that is true or false, and it gives "

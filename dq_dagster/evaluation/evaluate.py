@@ -24,6 +24,7 @@ from dq_dagster.evaluation.history.history import Given, GivenHistory, History, 
 from dq_dagster.evaluation.judge import Measurements, judge, judge_slices
 from dq_dagster.evaluation.outcome import GroupTable, Outcome
 from dq_dagster.evaluation.result import Evaluation
+from dq_dagster.evaluation.samples import Sampling, with_samples
 from dq_dagster.evaluation.scan import Scan, measure_others, scan
 from dq_dagster.evaluation.states import Reuse
 from dq_dagster.judging.evidence import Evidence
@@ -58,6 +59,7 @@ def evaluate(
     history: Given | None = None,
     reuse: Reuse | None = None,
     timeout: float | str | timedelta | None = None,
+    samples: bool = True,
 ) -> Evaluation:
     """Judges rules on a Spark or pandas DataFrame and says what came out. Nothing is saved.
 
@@ -87,6 +89,10 @@ def evaluate(
 
     ``timeout`` is how long it may take, such as ``"10 min"`` or a number of seconds; by default
     that of the rule set. What has no answer by then is an Error, and its Spark jobs are cancelled.
+
+    If a rule that counts rows fails, one further query finds the values that broke it, up to five
+    a rule: ``samples`` of its outcome, which are shown and in no message. ``samples=False`` leaves
+    that out.
     """
     rule_set = as_rule_set(rules)
     if partitions is not None and partition_by is None:
@@ -107,8 +113,11 @@ def evaluate(
     # Refused also where no rule needs it.
     history_of(history, partitions=(), now=at)
     source = BatchSource(data, request, partition_by, at, beside)
+    sampling = Sampling(masked=frozenset(rule_set.sensitive)) if samples else None
     with _limited(rule_set.timeout if timeout is None else timeout):
-        return evaluate_plan(make_plan(request), source, history=history, reuse=reuse)
+        return evaluate_plan(
+            make_plan(request), source, history=history, reuse=reuse, sampling=sampling
+        )
 
 
 def _limited(timeout: Any) -> AbstractContextManager[None]:
@@ -121,7 +130,12 @@ def _limited(timeout: Any) -> AbstractContextManager[None]:
 
 
 def evaluate_plan(
-    plan: Plan, source: BatchSource, *, history: Given | None, reuse: Reuse | None
+    plan: Plan,
+    source: BatchSource,
+    *,
+    history: Given | None,
+    reuse: Reuse | None,
+    sampling: Sampling | None = None,
 ) -> Evaluation:
     """Measures what the plan says, judges each rule on each of its slices."""
     if plan.request.partitions:
@@ -142,6 +156,10 @@ def judge_scan(plan: Plan, scanned: Scan, *, history: Given | None) -> Evaluatio
         for one in judged
         for outcome in one.with_groups(found, others.get(one.requested.rule.name, {}))
     ]
+    if sampling is not None and not all(outcome.ok for outcome in outcomes):
+        # What is on record of other partitions has no rows to show.
+        on_whole = not scanned.recorded
+        outcomes = with_samples(outcomes, scanned.batch, sampling, on_whole=on_whole)
     return Evaluation(tuple(outcomes), scanned.plan)
 
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.errors import DeclarationError, Problem
+from dq_dagster.errors import DeclarationError, Misfit, Problem, RuleFailure
 from dq_dagster.evaluation.evaluate import moment
 from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, as_rule_set
 from dq_dagster.spark.frames.ansi import at_home, is_ansi, under_ansi
 from dq_dagster.spark.frames.columns import JudgedTable
-from dq_dagster.spark.frames.frames import as_spark
+from dq_dagster.spark.frames.frames import as_spark, require_readable
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
+from dq_dagster.spark.frames.reading import require_expression
 from dq_dagster.spark.frames.slicing import partition_key
 from dq_dagster.spark.passes.faults import JudgedRows, judged_rows
 
@@ -74,18 +75,26 @@ def _judged(
     now: datetime | None,
 ) -> JudgedRows:
     rule_set = as_rule_set(rules)
-    home = as_spark(data)
-    _refuse(rule_set.enabled_rules, streaming=home.isStreaming)
-    chosen = [_acting(rule) for rule in rule_set.enabled_rules]
+    home = require_readable(as_spark(data))
+    enabled = rule_set.enabled_rules
+    failures = _not_by_row(enabled, streaming=home.isStreaming)
     # A stream cannot be moved to a session of ours: SQL from users is refused without ANSI.
     frame = home if home.isStreaming else under_ansi(home)
     beside = OtherDatasets(asset=rule_set.asset_name, references=references or {})
     table = JudgedTable.of(home, moment(now), beside, is_ansi=is_ansi(frame))
     partition = None if partition_by is None else partition_key(table, partition_by)
+    if partition is not None and partition_by not in home.columns:
+        require_expression(frame, partition, f"partition_by, '{partition_by}'")
+    chosen = [_acting(rule) for rule in enabled if rule.name not in failures]
     judged = judged_rows(frame, chosen, table, partition=partition)
-    if judged.failures:
+    failures |= judged.failures
+    if failures:
         raise DeclarationError(
-            [Problem(str(reason), rule=name) for name, reason in judged.failures.items()]
+            [
+                Problem(str(failures[one.name]), rule=one.name)
+                for one in enabled
+                if one.name in failures
+            ]
         )
     return judged
 
@@ -97,25 +106,20 @@ def _acting(rule: Rule) -> Rule:
     return rule.model_copy(update={"action_if_failed": "drop"})
 
 
-def _refuse(rules: Sequence[Rule], *, streaming: bool) -> None:
-    problems = [
-        Problem(
-            "it judges all rows together, so that no single row is good or bad: leave it out here, "
-            "and judge it by dq.evaluate.",
-            rule=rule.name,
-        )
-        for rule in rules
-        if not rule.counts_rows
-    ]
-    if streaming:
-        problems += [
-            Problem(
-                "whether a value repeats is known once all rows are there, which a stream never "
-                "has: split each batch of it by itself, with foreachBatch.",
-                rule=rule.name,
-            )
-            for rule in rules
-            if rule.counts_rows and any(isinstance(f.condition, Repeated) for f in rule.faults())
-        ]
-    if problems:
-        raise DeclarationError(problems)
+def _not_by_row(rules: Sequence[Rule], *, streaming: bool) -> dict[str, RuleFailure]:
+    """Why rules say nothing of single rows, or cannot on a stream, by their names."""
+    failures: dict[str, RuleFailure] = {}
+    for rule in rules:
+        if not rule.counts_rows:
+            failures[rule.name] = Misfit.judges_all_rows()
+        elif streaming and _counts_repeats(rule):
+            failures[rule.name] = Misfit.repeats_in_stream()
+    return failures
+
+
+def _counts_repeats(rule: Rule) -> bool:
+    try:
+        return any(isinstance(fault.condition, Repeated) for fault in rule.faults())
+    except RuleFailure:
+        # All that is wrong is said together, later.
+        return False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dq_dagster.judging.judgement import Status
 from dq_dagster.judging.wording import show
+from dq_dagster.metrics.conditions import sample_words
 
 if TYPE_CHECKING:
     from dq_dagster.evaluation.outcome import GroupRow, Outcome
@@ -33,7 +34,7 @@ def html_of_all(headline: str, outcomes: Sequence[Outcome]) -> str:
             escape(outcome.rule.name),
             *[escape(outcome.partition or "")] * partitioned,
             escape(_words(outcome.observed)),
-            escape(outcome.message),
+            escape(outcome.message) + _samples(outcome, before="<br>values: "),
         ]
         for outcome in outcomes
     ]
@@ -52,6 +53,7 @@ def html_of(outcome: Outcome) -> str:
         "expected": escape(outcome.expected),
         "rows": "" if outcome.rows is None else f"{outcome.rows:,}",
         "failed rows": "" if outcome.failed_rows is None else f"{outcome.failed_rows:,}",
+        "values": _samples(outcome),
     }
     lines = "".join(
         f"<tr><th {_LEFT}>{name}</th><td {_LEFT}>{text}</td></tr>"
@@ -59,6 +61,10 @@ def html_of(outcome: Outcome) -> str:
         if text
     )
     return f"<table><tbody>{lines}</tbody></table>{_columns(outcome)}{_groups(outcome)}"
+
+
+def _samples(outcome: Outcome, before: str = "") -> str:
+    return before + escape(sample_words(outcome.samples)) if outcome.samples else ""
 
 
 def _columns(outcome: Outcome) -> str:

@@ -14,6 +14,7 @@ from dq_dagster.evaluation.html import html_of
 from dq_dagster.evaluation.states import KeptStates
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.typical import TypicalFinding
+from dq_dagster.metrics.conditions import Sample
 from dq_dagster.rules.base.rule import Rule
 
 
@@ -99,6 +100,9 @@ class Outcome:
     was_empty: bool = False
     # What later evaluations need not measure again; None where nothing is to be kept.
     states: KeptStates | None = None
+    # What the rows that break the rule hold, for the screen: no message, no record and no entry has
+    # it, unless a rule set names the columns that may be shown.
+    samples: tuple[Sample, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(
@@ -142,7 +146,7 @@ class Outcome:
     def without_details(self) -> Self:
         """The same without anything that is shown as a table or a picture."""
         bare = replace(self.judgement, details={}, columns={}, typical=None)
-        return replace(self, judgement=bare, dimensions={})
+        return replace(self, judgement=bare, dimensions={}, samples=())
 
     @property
     def status(self) -> Status:

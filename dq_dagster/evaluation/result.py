@@ -11,6 +11,7 @@ from dq_dagster.evaluation.html import COLOURS, html_of_all
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.judgement import Status, worst
 from dq_dagster.judging.wording import plural
+from dq_dagster.metrics.conditions import sample_words
 from dq_dagster.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -66,8 +67,11 @@ class Evaluation:
     def __repr__(self) -> str:
         rows = [(o.status.value, o.rule.name, o.message) for o in self.outcomes]
         widths = [max((len(row[n]) for row in rows), default=0) for n in (0, 1)]
+        margin = " " * (sum(widths) + 4)
         lines = [
-            f"{status:<{widths[0]}}  {name:<{widths[1]}}  {text}" for status, name, text in rows
+            f"{status:<{widths[0]}}  {name:<{widths[1]}}  {text}"
+            + (f"\n{margin}values: {sample_words(one.samples)}" if one.samples else "")
+            for (status, name, text), one in zip(rows, self.outcomes, strict=True)
         ]
         return "\n".join([self.headline(), *lines])
 

@@ -7,7 +7,7 @@ predicate; counting rows and splitting rows use the same one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -307,3 +307,41 @@ class Fault:
     def lasting(self) -> bool:
         """Whether it can be found again in the stored row: it depends on nothing else."""
         return self.condition.lasting and not reads_the_clock(self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What some rows with a fault have in its columns, as text, and how many rows those are.
+
+    None stands for NULL. ``quoted`` says of which columns it is a text that is shown.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[str | None, ...]
+    rows: int
+    quoted: tuple[bool, ...] = ()
+
+    def words(self, *, named: bool) -> str:
+        """Such as ``'XX' (12)``; with the names of columns, ``country='XX' (12)``."""
+        shown = [
+            f"{column}={text}" if named else text
+            for column, text in zip(self.columns, self.texts(), strict=True)
+        ]
+        values = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
+        return f"{values} ({self.rows:,})"
+
+    def texts(self) -> list[str]:
+        """The values as people see them: what a terminal would take for a command is escaped."""
+        quoted = self.quoted or (True,) * len(self.values)
+        return [
+            "NULL" if text is None else repr(text) if quote else repr(text)[1:-1]
+            for text, quote in zip(self.values, quoted, strict=True)
+        ]
+
+
+def sample_words(samples: Sequence[Sample]) -> str:
+    """The samples of one rule in a line; columns are named where there are several."""
+    named = len({sample.columns for sample in samples}) > 1 or any(
+        len(sample.columns) > 1 for sample in samples
+    )
+    return ", ".join(sample.words(named=named) for sample in samples)

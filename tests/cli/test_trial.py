@@ -55,6 +55,7 @@ def test_it_shows_the_plan_and_every_outcome(spark: SparkSession, rules: str) ->
         "Ok       rows       The number of rows is 8, as expected (at least 8).\n"
         "Error    countries  1 of 8 values (12.5 %) of 'country' is not in the set of 3 values "
         "(none allowed).\n"
+        "                    values: 'XX' (1)\n"
         "Warning  amounts    The average of 'amount' is 25.63, above the soft maximum of 10 "
         "(rows where items < 3).\n"
         "\n"
@@ -89,10 +90,17 @@ def test_machines_get_json(spark: SparkSession, rules: str) -> None:
                     "count_value:country": 8,
                 },
                 "details": {},
+                "samples": [{"columns": ["country"], "values": ["XX"], "rows": 1}],
             }
         ],
     }
     assert done.exit_code == 1
+
+
+def test_values_can_be_left_out(spark: SparkSession, rules: str) -> None:
+    assert "values:" not in tried(rules, "--data", ORDERS, "--no-samples").stdout
+    found = json.loads(tried(rules, "--data", ORDERS, "--no-samples", "--json").stdout)
+    assert [outcome["samples"] for outcome in found["outcomes"]] == [[], [], []]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,12 @@ Meaning: TypeAlias = Callable[[Any], bool | None]
 NUMBER = "id"
 
 _SAID: dict[str, Callable[[Row], bool | None]] = {}
+_COLUMNS: dict[str, str] = {}
+
+
+def column_of(text: str) -> str:
+    """The column that a predicate speaks of."""
+    return _COLUMNS[text]
 
 
 def answer(text: str, row: Row) -> bool | None:
@@ -113,4 +119,5 @@ def say(template: str, column: str, meaning: Meaning) -> str:
     """The predicate as text; its meaning is remembered for ``answer``."""
     text = template.replace("{c}", quoted(column))
     _SAID[text] = lambda row: meaning(row[column])
+    _COLUMNS[text] = column
     return text

@@ -73,6 +73,7 @@ def test_each_rule_judges_each_column(
         right = expected(rule, rows, table.types)
         assert differences(outcome, right) == [], rule["type"]
         assert list(outcome.observed) == list(HOSTILE_NAMES)
+        assert shows_values(outcome), rule["type"]
 
 
 def _more_than_one(value: int | None) -> bool | None:
@@ -92,6 +93,13 @@ def test_sql_on_each_column(spark: SparkSession) -> None:
     rows = table.rows()
     for rule, outcome in zip(asked, dq.evaluate(frame(spark, table), asked), strict=True):
         assert differences(outcome, expected(rule, rows, table.types)) == [], rule
+        assert shows_values(outcome), rule
+
+
+def shows_values(outcome: dq.Outcome) -> bool:
+    """Whether there are samples wherever rows are to blame: one bad name would cost them all."""
+    blamed = not outcome.ok and outcome.rule.counts_rows and outcome.failed_rows
+    return bool(outcome.samples) == bool(blamed)
 
 
 @pytest.mark.parametrize(

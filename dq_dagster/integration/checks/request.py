@@ -139,22 +139,42 @@ COLUMN_SCHEMA = "dagster/column_schema"
 
 # The tag of a column that says what its values mean.
 MEANING = "dq/meaning"
+# The tag of a column that says that its values are not to be shown.
+SENSITIVE = "dq/sensitive"
 
 
 def with_declared_schema(rule_set: RuleSet, key: dg.AssetKey, context: StepContext) -> RuleSet:
     """The rule set with the columns of its asset's definition, unless it declares its own."""
     if rule_set.declared_schema is not None:
         return rule_set
-    metadata = asset_metadata(context, key) or _own_metadata(rule_set.asset)
+    metadata = _metadata(rule_set, key, context)
     columns = declared_columns(metadata) if COLUMN_SCHEMA in metadata else []
     return rule_set.declaring(columns) if columns else rule_set
 
 
-def declared_columns(metadata: Mapping[str, Any]) -> list[SchemaColumn]:
-    """The columns of an asset's metadata; none where it does not name each of them once."""
+def sensitive_columns(rule_set: RuleSet, key: dg.AssetKey, context: StepContext) -> list[str]:
+    """The columns that the asset's definition tags as sensitive."""
+    schema = _schema(_metadata(rule_set, key, context))
+    columns = [] if schema is None else schema.columns
+    return [
+        column.name for column in columns if column.tags.get(SENSITIVE, "false").lower() != "false"
+    ]
+
+
+def _metadata(rule_set: RuleSet, key: dg.AssetKey, context: StepContext) -> Mapping[str, Any]:
+    return asset_metadata(context, key) or _own_metadata(rule_set.asset)
+
+
+def _schema(metadata: Mapping[str, Any]) -> dg.TableSchema | None:
     found = metadata.get(COLUMN_SCHEMA)
     schema = found.schema if isinstance(found, dg.TableSchemaMetadataValue) else found
-    if not isinstance(schema, dg.TableSchema):
+    return schema if isinstance(schema, dg.TableSchema) else None
+
+
+def declared_columns(metadata: Mapping[str, Any]) -> list[SchemaColumn]:
+    """The columns of an asset's metadata; none where it does not name each of them once."""
+    schema = _schema(metadata)
+    if schema is None:
         return []
     names = [column.name for column in schema.columns]
     if len(set(names)) < len(names) or not all(names):

@@ -20,6 +20,7 @@ from dq_dagster.integration.event_log.views import (
     EXPECTED,
     HISTORY,
     OBSERVED,
+    SAMPLES,
     SCHEMA,
     charts_of,
     shown,
@@ -44,11 +45,12 @@ ACTION = "dq/action_if_failed"
 TAGS = "dq/tags"
 OWNERS = "dq/owners"
 
-_TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY}
+_TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY, SAMPLES}
 # What is left out first where there is too much, be it an entry or a part of the record: what
 # people look at before what later checks learn from, which nobody would miss until a rule does not
 # get beyond learning.
 _LEFT_OUT = (
+    SAMPLES,
     CHART,
     HISTORY,
     COLUMNS,

@@ -16,6 +16,7 @@ from dq_dagster.errors import DqError, MissingPartitions, Unassignable, Unreadab
 from dq_dagster.evaluation.batch import BatchSource
 from dq_dagster.evaluation.evaluate import evaluate_plan
 from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.samples import Sampling
 from dq_dagster.integration.checks.batches import (
     BatchRequest,
     OtherAssets,
@@ -28,6 +29,7 @@ from dq_dagster.integration.checks.request import (
     RequestedChecks,
     request_of_dataset,
     request_of_partitions,
+    sensitive_columns,
     with_declared_schema,
 )
 from dq_dagster.integration.checks.results import Recording, events_of
@@ -240,8 +242,18 @@ class CheckRun:
         self.context.log.info("%s: %s%s", self.checked.name, plan.headline(), parts)
         beside = datasets_beside(self.context, self.checked, request)
         source = BatchSource(batch.data, request, batch.partition_by, datetime.now(UTC), beside)
-        found = evaluate_plan(plan, source, history=self.history, reuse=batch.reuse)
+        found = evaluate_plan(
+            plan, source, history=self.history, reuse=batch.reuse, sampling=self._sampling()
+        )
         return [_noted(outcome, batch.note) for outcome in found.outcomes]
+
+    def _sampling(self) -> Sampling | None:
+        """Whose values results may show; None where nobody has named any column."""
+        rule_set = self.checked.rule_set
+        if not rule_set.samples:
+            return None
+        tagged = sensitive_columns(rule_set, self.checked.key, self.context)
+        return Sampling(frozenset(rule_set.samples), frozenset([*rule_set.sensitive, *tagged]))
 
     @property
     def _built(self) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""What people see of an outcome in Dagster: at most seven entries, tables and a chart included."""
+"""What people see of an outcome in Dagster: a few entries, tables and a chart included."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dq_dagster.judging.judgement import BADNESS, Judgement, Status
 from dq_dagster.judging.schemas import OK
 from dq_dagster.judging.typical import TypicalFinding
 from dq_dagster.judging.wording import show
+from dq_dagster.metrics.conditions import Sample
 
 _MOST_ROWS = 100
 _MOST_BYTES = 12_000
@@ -64,6 +65,18 @@ def column_rows(columns: Mapping[str, Judgement]) -> list[dict[str, Any]]:
             "message": column.message,
         }
         for name, column in list(columns.items())[:_MOST_COLUMNS]
+    ]
+
+
+def sample_rows(samples: Sequence[Sample]) -> list[dict[str, Any]]:
+    """One row a value, or a combination of values."""
+    return [
+        {
+            "column": ", ".join(sample.columns),
+            "value": ", ".join(sample.texts()),
+            "rows": sample.rows,
+        }
+        for sample in samples
     ]
 
 
@@ -237,6 +250,7 @@ FAILED_ROWS = "dq/failed_rows"
 SCHEMA = "dq/schema"
 DIMENSIONS = "dq/dimensions"
 COLUMNS = "dq/columns"
+SAMPLES = "dq/samples"
 CHART = "dq/chart"
 HISTORY = "dq/history"
 
@@ -262,6 +276,8 @@ def shown(outcome: Outcome, *, chart: str = "") -> dict[str, Any]:
     if failed is not None and failed != judgement.observed and judgement.rows and not history:
         entries[FAILED_ROWS] = failed
     entries |= _breakdown(outcome)
+    if outcome.samples:
+        entries[SAMPLES] = sample_rows(outcome.samples)
     if chart:
         entries[CHART] = chart
     if history:

@@ -45,6 +45,10 @@ Kinds: TypeAlias = Sequence[AlikePartitions]
 class Destination(Protocol):
     """Where good rows go, and where bad ones are kept."""
 
+    @property
+    def quarantine(self) -> Store | None:
+        """Where bad rows are kept, unless an IO manager of others does that."""
+
     def prepared(self, value: Any) -> Any:
         """What the asset returned, as it is to be judged."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 from pyspark.sql import types as T
 
-from dq_dagster.errors import DeclarationError, UnreadableData
+from dq_dagster.errors import DeclarationError, Misfit, UnreadableData
 from dq_dagster.integration.checks.request import COLUMN_SCHEMA
 from dq_dagster.integration.event_log.pager import materializations
 from dq_dagster.integration.internals import storage_ids
@@ -127,12 +127,22 @@ def quarantine_key(asset: dg.AssetKey) -> dg.AssetKey:
     return dg.AssetKey([*asset.path[:-1], f"{asset.path[-1]}_quarantine"])
 
 
-def sensitive_columns(kept: Quarantine, metadata: Mapping[str, Any]) -> set[str]:
-    """The columns whose values are masked: named by the quarantine, or tagged in the schema."""
+def sensitive_columns(
+    kept: Quarantine, metadata: Mapping[str, Any], columns: Sequence[str] | None = None
+) -> set[str]:
+    """The columns whose values are masked: named by the quarantine, or tagged in the schema.
+
+    Raises a Misfit if the quarantine names one that is not among ``columns``, those of the rows:
+    what is meant would be kept for all to see.
+    """
+    known = {name.lower() for name in columns or ()}
+    for name in kept.sensitive if columns is not None else ():
+        if name.lower() not in known:
+            raise Misfit.no_column(name, columns or ())
     schema = metadata.get(COLUMN_SCHEMA)
     schema = getattr(schema, "schema", schema)
-    columns = schema.columns if isinstance(schema, dg.TableSchema) else ()
-    return {*kept.sensitive, *(one.name for one in columns if SENSITIVE in one.tags)}
+    declared = schema.columns if isinstance(schema, dg.TableSchema) else ()
+    return {*kept.sensitive, *(one.name for one in declared if SENSITIVE in one.tags)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,5 +185,6 @@ class Entry:
             elif isinstance(one.dataType, T.StringType):
                 found.append(f"if({name} IS NULL, NULL, '{_MASK}') AS {name}")
             else:
-                found.append(f"CAST(NULL AS {one.dataType.simpleString()}) AS {name}")
+                # Of the same type, whose name need not be written down for that.
+                found.append(f"if(true, NULL, {name}) AS {name}")
         return found

@@ -37,7 +37,12 @@ from dq_dagster.integration.guarded.quarantine import (
 from dq_dagster.integration.guarded.returned import Returned
 from dq_dagster.integration.guarded.rules import DroppedRows, in_flight
 from dq_dagster.integration.guarded.stats import STOPPING_RULES, StatsTable
-from dq_dagster.integration.internals import asset_metadata, holds_one_run_only, io_manager_of
+from dq_dagster.integration.internals import (
+    asset_metadata,
+    disable_dagster_warnings,
+    holds_one_run_only,
+    io_manager_of,
+)
 from dq_dagster.integration.io_manager import Published, SparkIOManager
 from dq_dagster.integration.partitions.asset_partitions import (
     AssetPartitions,
@@ -173,6 +178,7 @@ class GuardedRun:
                 kept = None if bad is None else destination.keep(bad, returned.value)
                 build = replace(build, seconds=time.monotonic() - started)
                 yield from self._withheld(build, returned, kept)
+            self._require_quarantine(build, destination)
             published, kept = destination.publish(files, session, bad, returned.value)
             if returned.as_pandas and not isinstance(published, Published):
                 published, kept = _as_pandas(published), _as_pandas(kept)
@@ -251,11 +257,12 @@ class GuardedRun:
         kept = self.guarded.quarantine
         if kept is None:
             return None
-        sensitive = sensitive_columns(kept, asset_metadata(self.context, self.key))
+        writes = build.rows.files.writes
+        columns = list(dict.fromkeys(name for one in writes for name in one.schema.names))
+        sensitive = sensitive_columns(kept, asset_metadata(self.context, self.key), columns)
         entry = Entry(
             build.run_id, build.time, build.fingerprint, not build.stopping, frozenset(sensitive)
         )
-        writes = build.rows.files.writes
         return [
             AlikePartitions(frozenset(write.keys or ()), entry.rows(judged))
             for write, judged in zip(writes, build.rows.bad(session), strict=True)
@@ -293,13 +300,15 @@ class GuardedRun:
                 self.context.add_asset_metadata(
                     one.metadata(), asset_key=self.key, partition_key=one.partition
                 )
-        yield dg.Output(
-            published,
-            output_name=ASSET,
-            metadata=metadata,
-            data_version=returned.data_version,
-            tags=returned.tags,
-        )
+        with disable_dagster_warnings():
+            output = dg.Output(
+                published,
+                output_name=ASSET,
+                metadata=metadata,
+                data_version=returned.data_version,
+                tags=returned.tags,
+            )
+        yield output
         yield from self._quarantine_events(build, quarantined)
         asset = self.asset()
         history = self._history(asset, by_build=True)
@@ -310,6 +319,18 @@ class GuardedRun:
         yield from self._results(build, history, targets)
         yield from returned.check_results
         self._append(build, records)
+
+    def _require_quarantine(self, build: Build, destination: Destination) -> None:
+        """Fails if bad rows are to be kept by an IO manager of others, which nobody asked to."""
+        kept = self.guarded.quarantine
+        if kept is None or destination.quarantine is not None or not build.total.bad:
+            return
+        if kept.key not in self.context.selected_asset_keys:
+            raise dg.Failure(
+                f"{build.total.bad:,} rows of '{self.name}' are to be kept in '{kept.name}', which "
+                "is not selected, and whose IO manager stores what is: select it as well.",
+                allow_retries=False,
+            )
 
     def _quarantine_events(self, build: Build, quarantined: Any) -> Iterator[Any]:
         kept = self.guarded.quarantine
@@ -335,13 +356,6 @@ class GuardedRun:
             yield dg.Output(quarantined, output_name=QUARANTINE, metadata=rows)
             return
         if not isinstance(quarantined, Published):
-            if build.total.bad:
-                raise dg.Failure(
-                    f"{build.total.bad:,} rows of '{self.name}' are to be kept in '{kept.name}', "
-                    "which is not selected, and whose IO manager stores what is: select it as "
-                    "well.",
-                    allow_retries=False,
-                )
             return
         for key, counts in build.counts.items():
             rows = {"dagster/row_count": counts.bad, **quarantined.metadata(key)}

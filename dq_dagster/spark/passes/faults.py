@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.errors import RuleFailure, UnreadableData
+from dq_dagster.errors import Misfit, RuleFailure, UnreadableData
 from dq_dagster.metrics.conditions import Fault, Marked
 from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.metrics.metric import ConditionCount
@@ -129,11 +130,9 @@ class JudgedRows:
 
     def with_target(self) -> DataFrame:
         """The rows with TARGET, and with what cannot be found again in a stored row."""
-        kept_out, own = self.kept_out, self._own()
+        kept_out = self.kept_out
         if STORED in self.columns:
-            stored = identifier(STORED)
-            kept_out = f"(NOT {stored} AND {kept_out})"
-            own.remove(stored)
+            kept_out = f"(NOT {identifier(STORED)} AND {kept_out})"
         target = (
             f"CASE WHEN {kept_out} THEN {text_literal(OUT)} "
             f"WHEN {self.broken} THEN {text_literal(KEPT)} ELSE {text_literal(GOOD)} END"
@@ -141,7 +140,8 @@ class JudgedRows:
         if self.marks:
             digits = ", ".join(f"if({sql}, '1', '0')" for sql in self.marks)
             target = f"concat_ws('-', {target}, if({self.broken}, concat({digits}), NULL))"
-        return self.frame.selectExpr(*own, f"{target} AS {identifier(TARGET)}")
+        rows = self.frame.selectExpr("*", f"{target} AS {identifier(TARGET)}")
+        return self._plain(rows).drop(STORED)
 
     def good(self) -> DataFrame:
         return self._plain(self.frame.where(f"NOT {self.kept_out}"))
@@ -151,17 +151,14 @@ class JudgedRows:
 
     def bad_with_entries(self) -> DataFrame:
         """The rows that break a rule, with what they break."""
-        if not self.rules:
-            return self.frame.where("false").selectExpr(*self._own(), f"{_NO_ENTRIES} AS {FAULTS}")
-        return self.frame.where(self.broken).selectExpr(
-            *self._own(), f"{self.entries()} AS {FAULTS}"
-        )
+        entries = self.entries() if self.rules else _NO_ENTRIES
+        rows = self.frame.where(self.broken).selectExpr("*", f"{entries} AS {FAULTS}")
+        return self._plain(rows)
 
     def _plain(self, rows: DataFrame) -> DataFrame:
-        return rows.selectExpr(*self._own())
-
-    def _own(self) -> list[str]:
-        return [identifier(name) for name in self.columns]
+        # Not by naming the others: names may occur twice, or be none that SQL can write.
+        own = set(self.columns)
+        return rows.drop(*(name for name in self.frame.columns if name not in own))
 
 
 _NO_ENTRIES = (
@@ -183,23 +180,22 @@ def judged_rows(
     table = replace(table, usual_texts={})
     found: list[RuleFaults] = []
     failures: dict[str, RuleFailure] = {}
-    wide = frame
-    for rule in rules:
-        try:
-            faults = rule.faults()
-            if rule.where is not None:
-                table.require_columns_of(rule.where)
-            sql = {fault: fault_sql(fault, table) for fault in faults}
-            for fault in faults:
-                wide = _widened(fault, wide, table, partition)
-        except RuleFailure as failure:
-            failures[rule.name] = failure
-        else:
-            found.append(RuleFaults(rule, sql))
+    rows = _Rows(frame, frame, table, partition)
     with without_quoting_rows():
-        failures |= _refused(wide, found)
+        for rule in rules:
+            try:
+                faults = rule.faults()
+                if rule.where is not None:
+                    table.require_columns_of(rule.where)
+                sql = {fault: fault_sql(fault, table) for fault in faults}
+                rows = reduce(_Rows.widened, faults, rows)
+            except RuleFailure as failure:
+                failures[rule.name] = failure
+            else:
+                found.append(RuleFaults(rule, sql))
+        failures |= _refused(rows.wide, found)
     accepted = tuple(one for one in found if one.rule.name not in failures)
-    return JudgedRows(wide, tuple(frame.columns), accepted, failures)
+    return JudgedRows(rows.wide, tuple(frame.columns), accepted, failures)
 
 
 def stored_rows(frame: DataFrame, rules: Sequence[Rule], table: JudgedTable) -> JudgedRows:
@@ -298,60 +294,89 @@ def _refused(frame: DataFrame, rules: Sequence[RuleFaults]) -> dict[str, RuleFai
     }
     if not doubtful or is_accepted(frame, _numbered(doubtful.values())):
         return {}
-    alone = {
-        name: refusal(frame, ConditionCount.of(fault), _numbered([sql]))
-        for (name, fault), sql in doubtful.items()
-    }
-    return {name: reason for name, reason in alone.items() if reason is not None}
+    found: dict[str, RuleFailure] = {}
+    for (name, fault), sql in doubtful.items():
+        reason = refusal(frame, ConditionCount.of(fault), _numbered([sql]))
+        if reason is not None:
+            found.setdefault(name, reason)
+    return found
 
 
 def _numbered(predicates: Iterable[str]) -> list[str]:
     return [f"{sql} AS found_{n}" for n, sql in enumerate(predicates)]
 
 
-def _widened(
-    fault: Fault, frame: DataFrame, table: JudgedTable, partition: str | None
-) -> DataFrame:
+def widened(fault: Fault, frame: DataFrame, table: JudgedTable, partition: str | None) -> DataFrame:
     """The rows with the column that the fault speaks of, if it needs one of its own."""
-    condition = fault.condition
-    if isinstance(condition, ReferenceMembership) and condition.lookup.flag not in frame.columns:
-        return join_with(condition.lookup, frame, table).widen(frame)
-    if isinstance(condition, Repeated) and condition.flag not in frame.columns:
-        return _with_repeats(condition, frame, table, partition)
-    return frame
+    return _Rows(frame, frame, table, partition).widened(fault).wide
 
 
-def _with_repeats(
-    condition: Repeated, frame: DataFrame, table: JudgedTable, partition: str | None
-) -> DataFrame:
-    """The rows with a flag that is true for those whose value occurs in others, too."""
-    key, spread = f"{condition.flag}_key", f"{condition.flag}_spread"
-    value = counting(condition.grouping, table, alias=key).sql
-    keyed = frame.selectExpr("*", f"{value} AS {key}")
-    # Rows without a value would all meet in one place, where nobody needs them together.
-    keyed = keyed.selectExpr("*", f"if({key} IS NULL, spark_partition_id(), -1) AS {spread}")
-    among = ", ".join([*([partition] if partition else []), key, spread])
-    if condition.keep:
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows as they came, and the same with a column for each fault that needs one."""
+
+    plain: DataFrame
+    wide: DataFrame
+    table: JudgedTable
+    partition: str | None
+
+    def widened(self, fault: Fault) -> _Rows:
+        """With the column that the fault speaks of; raises a RuleFailure if there is none."""
+        condition = fault.condition
+        if isinstance(condition, ReferenceMembership):
+            if condition.lookup.flag not in self.wide.columns:
+                return replace(self, wide=self._with_reference(condition))
+        elif isinstance(condition, Repeated) and condition.flag not in self.wide.columns:
+            return replace(self, wide=self._with_repeats(fault, condition))
+        return self
+
+    def _with_reference(self, condition: ReferenceMembership) -> DataFrame:
+        """The rows with a flag that is NULL for those whose value the reference has not."""
+        join = join_with(condition.lookup, self.plain, self.table)
+        if join.keys.isStreaming:
+            raise Misfit.reference_is_stream(condition.lookup.dataset.label)
+        return join.widen(self.wide)
+
+    def _with_repeats(self, fault: Fault, condition: Repeated) -> DataFrame:
+        """The rows with a flag that is true for those whose value occurs in others, too."""
+        key, spread = f"{condition.flag}_key", f"{condition.flag}_spread"
+        value = counting(condition.grouping, self.table, alias=key).sql
+        order = self._order(condition) if condition.keep else None
+        checked = f"{_occurrences([value], order)} AS {key}"
+        reason = refusal(self.plain, ConditionCount.of(fault), [checked])
+        if reason is not None:
+            raise reason
+        keyed = self.wide.selectExpr("*", f"{value} AS {key}")
+        # Rows without a value would all meet in one place, where nobody needs them together.
+        keyed = keyed.selectExpr("*", f"if({key} IS NULL, spark_partition_id(), -1) AS {spread}")
+        among = [*([self.partition] if self.partition else []), key, spread]
+        repeats = f"({key} IS NOT NULL AND {_occurrences(among, order)} > 1)"
+        return keyed.selectExpr("*", f"{repeats} AS {condition.flag}").drop(key, spread)
+
+    def _order(self, condition: Repeated) -> str:
         for term in condition.keep:
-            table.require_columns_of(term.expression)
+            self.table.require_columns_of(term.expression)
         # What is in the table already stays: of two rows of one value, it is the one to keep.
-        first = [f"{identifier(STORED)} DESC"] if STORED in frame.columns else []
-        order = ", ".join([*first, *(term.sql for term in condition.keep), *_all_columns(table)])
-        repeats = f"row_number() OVER (PARTITION BY {among} ORDER BY {order}) > 1"
-    else:
-        repeats = f"count(1) OVER (PARTITION BY {among}) > 1"
-    flagged = keyed.selectExpr("*", f"({key} IS NOT NULL AND {repeats}) AS {condition.flag}")
-    return flagged.drop(key, spread)
+        first = [f"{identifier(STORED)} DESC"] if STORED in self.plain.columns else []
+        every = [_orderable(self.table.column(name)) for name in self.table.schema.names]
+        return ", ".join([*first, *(term.sql for term in condition.keep), *every])
 
 
-def _all_columns(table: JudgedTable) -> list[str]:
-    """What puts any two different rows in order; types without an order go by their text."""
-    return [
-        ColumnRef(one.name, identifier(one.name), one.dataType).plain_text
-        if isinstance(one.dataType, COMPARABLE)
-        else f"to_json(named_struct('value', {identifier(one.name)}))"
-        for one in table.schema.fields
-    ]
+def _occurrences(among: Sequence[str], order: str | None) -> str:
+    """How often a row's value occurs; with an order, up to the row itself."""
+    parts = f"PARTITION BY {', '.join(among)}"
+    if order is None:
+        return f"count(1) OVER ({parts})"
+    return f"row_number() OVER ({parts} ORDER BY {order})"
+
+
+def _orderable(column: ColumnRef) -> str:
+    """What tells any two different values apart; types without an order go by their text."""
+    if isinstance(column.kind, COMPARABLE):
+        return column.plain_text
+    if column.type_name.startswith(("geometry", "geography")):
+        return f"st_asbinary({column.sql})"
+    return f"to_json(named_struct('value', {column.sql}))"
 
 
 def _any(predicates: Iterable[str]) -> str:

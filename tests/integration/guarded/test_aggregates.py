@@ -206,14 +206,14 @@ def test_the_whole_dataset_is_what_will_be_there(spark: SparkSession, tmp_path: 
     )
     assert gate.build(day(1), day(2)).success
     run = gate.build(day(3))
-    assert said(run)["unique__dataset"].startswith("0 of 6 values of 'amount'")
+    assert said(run)["unique__dataset"].startswith("0 of 6 values (0 %) of 'amount'")
     # Rebuilt, the old rows of the day do not count; those of other days do.
     amounts[day(3)] = [1, 1, 50]
     run = gate.build(day(3))
     assert why(run).startswith(
         "Nothing of 'orders' was published. largest: The maximum of 'amount' is 50"
     )
-    assert said(run)["unique__dataset"].startswith("3 of 6 values of 'amount'")
+    assert said(run)["unique__dataset"].startswith("3 of 6 values (50 %) of 'amount'")
     assert judged(run)["unique", day(3)] == "Error"
     # A value that repeats in another partition is no fault of its row.
     assert gate.quarantined() == {1: ("withheld", ["unique"]), 2: ("withheld", ["unique"])}

@@ -37,7 +37,7 @@ def test_all_that_is_said_of_an_asset_carries_over() -> None:
         "description": "All orders.",
         "metadata": {"partition_expr": "day", "note": 7},
         "tags": {"team": "x"},
-        "owners": ["team:sales", "a@b.c"],
+        "owners": ["team:sales", "a@example.com"],
         "kinds": {"spark", "table"},
         "group_name": "sales",
         "code_version": "3",
@@ -87,7 +87,7 @@ def test_all_that_is_said_of_an_asset_carries_over() -> None:
     assert guarded.op.name == plain.op.name
     assert guarded.required_resource_keys >= {"books", "files"}
     beside = guarded.specs_by_key[kept]
-    assert (beside.group_name, list(beside.owners)) == ("sales", ["team:sales", "a@b.c"])
+    assert (beside.group_name, list(beside.owners)) == ("sales", ["team:sales", "a@example.com"])
 
 
 class Books(dg.ConfigurableResource):
@@ -163,7 +163,7 @@ def test_configuration_and_resources_in_the_old_way() -> None:
         config_schema={"n": int},
         required_resource_keys={"books"},
     )
-    def rows(context: Any) -> Any:
+    def rows(context) -> Any:  # type: ignore[no-untyped-def]  # noqa: ANN001
         seen.update(n=context.op_execution_context.op_config["n"], books=context.resources.books)
         return FRAME
 
@@ -205,6 +205,7 @@ def _yielded_result() -> Iterator[Any]:
     yield dg.MaterializeResult(value=FRAME, metadata={"own": 1}, data_version=dg.DataVersion("v7"))
 
 
+@pytest.mark.filterwarnings("ignore:Parameter `data_version` of initializer `Output")
 @pytest.mark.parametrize("function", [_returned, _materialized, _yielded, _yielded_result])
 def test_rows_with_something_to_say_of_them(spark: SparkSession, function: Any) -> None:
     asset = dq.guarded_asset(rules=[positive()], name="orders")(function)
@@ -222,7 +223,7 @@ def test_checks_of_its_own_have_their_results(spark: SparkSession, action: str) 
         rules=[positive(action)],
         check_specs=[dg.AssetCheckSpec("mine", asset="orders")],
     )
-    def orders() -> Any:
+    def orders() -> dg.MaterializeResult[pd.DataFrame]:
         return dg.MaterializeResult(
             value=FRAME,
             check_results=[dg.AssetCheckResult(check_name="mine", passed=False, description="Hm.")],

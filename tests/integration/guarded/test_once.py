@@ -27,12 +27,10 @@ RULES = [
 
 def counted(spark: SparkSession, rows: int) -> tuple[Any, DataFrame]:
     """Rows of a function that counts how often it is called."""
-    calls = spark.sparkContext.accumulator(0)
+    calls: Any = spark.sparkContext.accumulator(0)
 
-    def called(number: int) -> int:
-        calls.add(1)
-        return number - 3
-
+    # Spark makes something else of functions with annotations.
+    called = lambda number: [number - 3, calls.add(1)][0]  # noqa: E731
     amount = F.udf(called, T.IntegerType()).asNondeterministic()
     frame = spark.range(rows, numPartitions=2).selectExpr("CAST(id AS INT) AS id")
     return calls, frame.withColumn("amount", amount("id"))

@@ -170,7 +170,7 @@ def test_a_sensitive_column_that_does_not_exist_stops_the_build(
         quarantine=dq.Quarantine(sensitive=["amuont"]),
     )
     run = gate.build()
-    assert "Column 'amuont'" in why(run)
+    assert "Column 'amuont' is not in the table. Did you mean 'amount'?" in why(run)
     assert built(run) == []
 
 

@@ -134,6 +134,8 @@ EVERY_FIELD: dict[str, Any] = {
     "partition_expr": {"day": "day", "country": "upper(land)"},
     "incremental": True,
     "timeout": "1 h 30 min",
+    "samples": ["a"],
+    "sensitive": ["b", "c"],
 }
 
 

@@ -175,6 +175,8 @@ def test_every_field_of_a_rule_set_can_be_written_in_a_file(tmp_path: Path) -> N
         metrics: {mean: "column_avg:amount"}
         reader: {table: warehouse.orders}
         timeout: 10 min
+        samples: [status]
+        sensitive: [email]
         rules:
           - {type: record_count_in_range, min: 1}
         """,

@@ -236,9 +236,11 @@ def test_no_part_without_rows_costs_nothing(
     rule = [{"type": "agg_dq", "expectation": "count(*) > 0 and sum(x) > 0"}]
     plain = [{"type": "record_count_in_range", "min": 1}]
     names = ["2024-01-01", "2024-01-02"]
-    assert count_jobs(lambda: dq.evaluate(days, rule)) == count_jobs(
-        lambda: dq.evaluate(days, plain)
+    assert count_jobs(lambda: dq.evaluate(days, rule, samples=False)) == count_jobs(
+        lambda: dq.evaluate(days, plain, samples=False)
     )
     assert count_jobs(
-        lambda: dq.evaluate(days, rule, partition_by="day", partitions=names)
-    ) == count_jobs(lambda: dq.evaluate(days, plain, partition_by="day", partitions=names))
+        lambda: dq.evaluate(days, rule, partition_by="day", partitions=names, samples=False)
+    ) == count_jobs(
+        lambda: dq.evaluate(days, plain, partition_by="day", partitions=names, samples=False)
+    )

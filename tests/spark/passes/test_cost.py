@@ -78,8 +78,8 @@ def test_200_rules_take_as_many_jobs_as_one(
     table = request.getfixturevalue(data)
     few, many = make(1), make(200)
     found: list[dq.Outcome] = []
-    one = count_jobs(lambda: dq.evaluate(table, few))
-    all_of_them = count_jobs(lambda: found.extend(dq.evaluate(table, many)))
+    one = count_jobs(lambda: dq.evaluate(table, few, samples=False))
+    all_of_them = count_jobs(lambda: found.extend(dq.evaluate(table, many, samples=False)))
     assert all_of_them == one
     assert len(found) == 200
     assert {outcome.status for outcome in found} <= {"Ok", "Warning", "Error"}
@@ -100,7 +100,7 @@ def test_1000_rules_take_a_bounded_number_of_passes(
     passes = len(dq.explain(rules).passes)
     assert passes <= 35
     found: list[dq.Outcome] = []
-    jobs = count_jobs(lambda: found.extend(dq.evaluate(table, rules)))
+    jobs = count_jobs(lambda: found.extend(dq.evaluate(table, rules, samples=False)))
     assert jobs <= 2 * passes
     sums = {o.rule.name: o.observed for o in found if o.rule.type == "column_sum_in_range"}
     assert sums == {f"column_sum_in_range_{n}": 10 + 5 * n for n in range(100)}
@@ -110,7 +110,7 @@ def test_rules_that_need_no_rows_read_none(spark: SparkSession, count_jobs: Coun
     table = spark.range(5)
     rules = [{"type": "column_count_in_range", "min": 1, "max": 1}]
     found: list[dq.Outcome] = []
-    assert count_jobs(lambda: found.extend(dq.evaluate(table, rules))) == 0
+    assert count_jobs(lambda: found.extend(dq.evaluate(table, rules, samples=False))) == 0
     assert [(outcome.status, outcome.observed) for outcome in found] == [("Ok", 1)]
 
 
@@ -118,7 +118,7 @@ def test_30_everyday_rules_take_at_most_12_jobs(spark: SparkSession, count_jobs:
     table = orders(spark, 200)
     found: list[dq.Outcome] = []
     assert len(EVERYDAY) == 30
-    assert count_jobs(lambda: found.extend(dq.evaluate(table, EVERYDAY))) <= 12
+    assert count_jobs(lambda: found.extend(dq.evaluate(table, EVERYDAY, samples=False))) <= 12
     assert [outcome.message for outcome in found if outcome.status != "Ok"] == []
 
 
@@ -126,5 +126,7 @@ def test_everyday_rules_that_share_a_pass_take_one(
     spark: SparkSession, count_jobs: Counter
 ) -> None:
     table = orders(spark, 200)
-    rows = count_jobs(lambda: dq.evaluate(table, [dq.RecordCountInRange(min=200, max=200)]))
-    assert count_jobs(lambda: dq.evaluate(table, IN_ONE_PASS)) == rows
+    rows = count_jobs(
+        lambda: dq.evaluate(table, [dq.RecordCountInRange(min=200, max=200)], samples=False)
+    )
+    assert count_jobs(lambda: dq.evaluate(table, IN_ONE_PASS, samples=False)) == rows

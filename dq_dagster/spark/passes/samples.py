@@ -1,0 +1,211 @@
+"""Which values broke rules: the most frequent ones of each, from one query for all of them.
+
+Of each row with a fault its values go on as texts, which are cut, masked where they are sensitive,
+and counted inside Spark. Only the few that are shown leave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyspark.sql import types as T
+
+from dq_dagster.errors import RuleFailure
+from dq_dagster.metrics.conditions import Fault, Sample
+from dq_dagster.metrics.frequency import Repeated
+from dq_dagster.spark.expressions.predicates import fault_sql
+from dq_dagster.spark.frames.columns import ColumnRef, JudgedTable, text_literal
+from dq_dagster.spark.frames.failures import without_quoting_rows
+from dq_dagster.spark.passes.faults import widened
+from dq_dagster.spark.passes.isolation import attempted
+from dq_dagster.spark.session.deadline import DEADLINE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+MOST_VALUES = 5
+_LONGEST = 60
+_MOST_COLUMNS = 4
+_MASK = "***"
+_NESTED = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
+
+# Faults that are looked at together, with the partitions to look in; None is all rows.
+Wanted: TypeAlias = Mapping[tuple[Fault, ...], Collection[str | None]]
+Found: TypeAlias = dict[tuple[tuple[Fault, ...], str | None], tuple[Sample, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SampledRows:
+    """Rows whose values may be shown; ``partition`` is the SQL of a row's partition."""
+
+    frame: DataFrame
+    table: JudgedTable
+    partition: str | None
+    # Columns whose values are masked; so are their fields, and what they are fields of.
+    masked: frozenset[str] = frozenset()
+
+    def samples(self, wanted: Wanted) -> Found:
+        """For each the values with the most rows; nothing at all if the query raises."""
+        deadline = DEADLINE.get()
+        limited = (
+            nullcontext() if deadline is None else deadline.cancelling(self.frame.sparkSession)
+        )
+        with without_quoting_rows(), limited:
+            return attempted(lambda: self._samples(wanted), lambda _: {})
+
+    def _samples(self, wanted: Wanted) -> Found:
+        shown = [one for faults in wanted for one in self._shown(faults)]
+        branches = [
+            branch
+            for divided in (False, True)
+            if (branch := self._values(shown, wanted, divided=divided)) is not None
+        ]
+        if not branches:
+            return {}
+        values = reduce(lambda some, more: some.unionAll(more), branches)
+        counted = values.groupBy("task", "part", "number", "texts", "hash").count()
+        order = "count DESC, texts, number, hash"
+        ranked = counted.selectExpr(
+            "*", f"row_number() OVER (PARTITION BY task, part ORDER BY {order}) AS place"
+        )
+        rows = ranked.where(f"place <= {MOST_VALUES}").orderBy("task", "part", "place").collect()
+        return _by_task(rows, list(wanted), shown)
+
+    def _shown(self, faults: tuple[Fault, ...]) -> list[_Shown]:
+        """The values of a rule's faults, those that speak of the same columns together."""
+        by_columns: dict[tuple[str, ...], list[Fault]] = {}
+        for fault in faults:
+            by_columns.setdefault(fault.condition.columns, []).append(fault)
+        found = []
+        for columns, mine in by_columns.items():
+            try:
+                refs = [self.table.column(name) for name in columns]
+                some = [_Value(ref, _is_masked(ref.name, self.masked)) for ref in refs]
+                found.append(_Shown(faults, tuple(map(_of_all_rows, mine)), tuple(some)))
+            except RuleFailure:
+                # Its outcome says why already.
+                continue
+        return [one for one in found if one.values]
+
+    def _values(
+        self, shown: Sequence[_Shown], wanted: Wanted, *, divided: bool
+    ) -> DataFrame | None:
+        """The values of each row with a fault, once for each rule that it breaks."""
+        wide, entries, conditions = self.frame, [], []
+        key = self.partition if divided else None
+        tasks = list(wanted)
+        for number, one in enumerate(shown):
+            parts = [part for part in wanted[one.task] if (part is not None) is divided]
+            if not parts or (divided and key is None):
+                continue
+            for fault in one.faults:
+                wide = widened(fault, wide, self.table, key)
+            found = " OR ".join(fault_sql(fault, self.table) for fault in one.faults)
+            inside = f" AND {key} IN ({_listed(parts)})" if divided else ""
+            conditions.append(f"(({found}){inside})")
+            entries.append(
+                f"if({conditions[-1]}, {one.entry(tasks.index(one.task), number, key)}, NULL)"
+            )
+        if not entries:
+            return None
+        bad = wide.where(" OR ".join(conditions))
+        return bad.selectExpr(
+            f"inline(filter(array({', '.join(entries)}), one -> one IS NOT NULL))"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The value of a column as SQL texts, for those who look and for telling values apart."""
+
+    column: ColumnRef
+    masked: bool
+
+    @property
+    def is_text(self) -> bool:
+        return isinstance(self.column.kind, T.StringType) and not self.masked
+
+    @property
+    def whole(self) -> str:
+        sql, kind = self.column.sql, self.column.kind
+        if self.masked:
+            return f"if({sql} IS NULL, NULL, {text_literal(_MASK)})"
+        if isinstance(kind, T.BinaryType):
+            return f"hex({sql})"
+        if isinstance(kind, _NESTED):
+            # What is inside, without the braces and the name around it.
+            json = f"to_json(named_struct('v', {sql}))"
+            return f"if({sql} IS NULL, NULL, substring({json}, 6, length({json}) - 6))"
+        return f"CAST({self.column.plain_text} AS STRING)"
+
+    @property
+    def cut(self) -> str:
+        return f"left({self.whole}, {_LONGEST + 1})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Faults of a rule that speak of the same columns, and the values of those."""
+
+    task: tuple[Fault, ...]
+    faults: tuple[Fault, ...]
+    values: tuple[_Value, ...]
+
+    def entry(self, task: int, number: int, key: str | None) -> str:
+        fields = {
+            "task": str(task),
+            "part": "CAST(NULL AS STRING)" if key is None else key,
+            "number": str(number),
+            "texts": f"array({', '.join(one.cut for one in self.values[:_MOST_COLUMNS])})",
+            "hash": f"xxhash64({', '.join(one.whole for one in self.values)})",
+        }
+        listed = ", ".join(f"'{name}', {sql}" for name, sql in fields.items())
+        return f"named_struct({listed})"
+
+    def sample(self, row: Row) -> Sample:
+        kept = self.values[:_MOST_COLUMNS]
+        return Sample(
+            tuple(one.column.name for one in kept),
+            tuple(map(_shortened, row["texts"])),
+            row["count"],
+            tuple(one.is_text for one in kept),
+        )
+
+
+def _by_task(
+    rows: Iterable[Row], tasks: Sequence[tuple[Fault, ...]], shown: Sequence[_Shown]
+) -> Found:
+    found: dict[tuple[tuple[Fault, ...], str | None], list[Sample]] = {}
+    for row in rows:
+        place = tasks[row["task"]], row["part"]
+        found.setdefault(place, []).append(shown[row["number"]].sample(row))
+    return {place: tuple(samples) for place, samples in found.items()}
+
+
+def _of_all_rows(fault: Fault) -> Fault:
+    """A value that repeats is shown with all of its rows, whichever of them is kept in flight."""
+    condition = fault.condition
+    if isinstance(condition, Repeated) and condition.keep:
+        return replace(fault, condition=replace(condition, keep=()))
+    return fault
+
+
+def _is_masked(name: str, masked: Collection[str]) -> bool:
+    own = f"{name.lower()}."
+    return any(own.startswith(one) or one.startswith(own) for one in _paths(masked))
+
+
+def _paths(names: Iterable[str]) -> list[str]:
+    return [f"{name.lower()}." for name in names]
+
+
+def _listed(parts: Iterable[str | None]) -> str:
+    return ", ".join(text_literal(str(part)) for part in parts)
+
+
+def _shortened(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
