@@ -294,7 +294,7 @@ def test_the_demo_distinguishes_a_crash_from_a_broken_rule(
 @pytest.mark.deep
 def test_the_demo_saves_what_dagster_shows_afterwards(tmp_path: Path) -> None:
     (tmp_path / "dagster.yaml").write_text("telemetry: {enabled: false}", encoding="utf-8")
-    command = [sys.executable, "-m", "examples.shop.demo", "--orders", "100"]
+    command = [sys.executable, "-m", "examples.shop.demo", "--orders", "600"]
     environment = {**os.environ, "DAGSTER_HOME": str(tmp_path)}
     answer = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
