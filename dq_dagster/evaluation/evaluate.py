@@ -140,10 +140,12 @@ def evaluate_plan(
     """Measures what the plan says, judges each rule on each of its slices."""
     if plan.request.partitions:
         source.require_possible(plan.request.partitions)
-    return judge_scan(plan, scan(source, plan, reuse), history=history)
+    return judge_scan(plan, scan(source, plan, reuse), history=history, sampling=sampling)
 
 
-def judge_scan(plan: Plan, scanned: Scan, *, history: Given | None) -> Evaluation:
+def judge_scan(
+    plan: Plan, scanned: Scan, *, history: Given | None, sampling: Sampling | None = None
+) -> Evaluation:
     """Judges each rule of the plan on each of its slices, by what was measured."""
     found = scanned.found
     past: History = GivenHistory()

@@ -154,7 +154,12 @@ def with_declared_schema(rule_set: RuleSet, key: dg.AssetKey, context: StepConte
 
 def sensitive_columns(rule_set: RuleSet, key: dg.AssetKey, context: StepContext) -> list[str]:
     """The columns that the asset's definition tags as sensitive."""
-    schema = _schema(_metadata(rule_set, key, context))
+    return tagged_sensitive(_metadata(rule_set, key, context))
+
+
+def tagged_sensitive(metadata: Mapping[str, Any]) -> list[str]:
+    """The same, by the metadata of the definition."""
+    schema = _schema(metadata)
     columns = [] if schema is None else schema.columns
     return [
         column.name for column in columns if column.tags.get(SENSITIVE, "false").lower() != "false"

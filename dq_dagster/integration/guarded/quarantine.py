@@ -11,10 +11,11 @@ import dagster as dg
 from pyspark.sql import types as T
 
 from dq_dagster.errors import DeclarationError, Misfit, UnreadableData
-from dq_dagster.integration.checks.request import COLUMN_SCHEMA
+from dq_dagster.integration.checks.request import tagged_sensitive
 from dq_dagster.integration.event_log.pager import materializations
 from dq_dagster.integration.internals import storage_ids
 from dq_dagster.integration.io_manager import SparkIOManager
+from dq_dagster.ruleset import RuleSet
 from dq_dagster.spark.frames.columns import identifier, text_literal
 from dq_dagster.spark.frames.divided import AlikePartitions
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, TARGET
@@ -33,8 +34,6 @@ OWN_COLUMNS = (FAULTS, STATE, RUN_ID, TIME, FINGERPRINT)
 # was published.
 KEPT, LEFT_OUT, WITHHELD = "kept", "left_out", "withheld"
 _MASK = "***"
-# The tag of a column whose values nobody is to see.
-SENSITIVE = "dq/sensitive"
 
 
 class CurrentSession:
@@ -127,10 +126,13 @@ def quarantine_key(asset: dg.AssetKey) -> dg.AssetKey:
     return dg.AssetKey([*asset.path[:-1], f"{asset.path[-1]}_quarantine"])
 
 
-def sensitive_columns(
-    kept: Quarantine, metadata: Mapping[str, Any], columns: Sequence[str] | None = None
+def masked_columns(
+    kept: Quarantine,
+    rule_set: RuleSet,
+    metadata: Mapping[str, Any],
+    columns: Sequence[str] | None = None,
 ) -> set[str]:
-    """The columns whose values are masked: named by the quarantine, or tagged in the schema.
+    """The columns whose values are masked: by name, or tagged as sensitive in the schema.
 
     Raises a Misfit if the quarantine names one that is not among ``columns``, those of the rows:
     what is meant would be kept for all to see.
@@ -139,10 +141,7 @@ def sensitive_columns(
     for name in kept.sensitive if columns is not None else ():
         if name.lower() not in known:
             raise Misfit.no_column(name, columns or ())
-    schema = metadata.get(COLUMN_SCHEMA)
-    schema = getattr(schema, "schema", schema)
-    declared = schema.columns if isinstance(schema, dg.TableSchema) else ()
-    return {*kept.sensitive, *(one.name for one in declared if SENSITIVE in one.tags)}
+    return {*kept.sensitive, *rule_set.sensitive, *tagged_sensitive(metadata)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dq_dagster.integration.guarded.quarantine import (
     LEFT_OUT,
     STATE,
     WITHHELD,
-    sensitive_columns,
+    masked_columns,
 )
 from dq_dagster.integration.guarded.replayed import (
     REPLAY_TAG,
@@ -209,7 +209,7 @@ class _Replaying:
         kept, checked = self.guarded.quarantine, self.guarded.checked
         if kept is not None:
             metadata = checked.rule_set.asset.metadata
-            refuse_masked(kept.name, sensitive_columns(kept, metadata), self.repair)
+            refuse_masked(kept.name, masked_columns(kept, checked.rule_set, metadata), self.repair)
         if not self._left_out(partition):
             return ReplayedSlice(partition, 0, 0, 0, {})
         keys = {"stored": checked.key, "bad": self._quarantine}

@@ -21,7 +21,7 @@ from dq_dagster.integration.guarded.quarantine import (
     OWN_COLUMNS,
     STATE,
     WITHHELD,
-    sensitive_columns,
+    masked_columns,
 )
 from dq_dagster.integration.guarded.returned import Returned
 from dq_dagster.integration.internals import asset_metadata, io_manager_of, load_asset_value
@@ -57,7 +57,9 @@ def replayed_rows(run: GuardedRun) -> Returned | None:
     if kept is None:
         raise NotReplayable.no_quarantine(run.name)
     repair: Repair | None = _repair.get()
-    refuse_masked(kept.name, sensitive_columns(kept, asset_metadata(run.context, run.key)), repair)
+    metadata = asset_metadata(run.context, run.key)
+    masked = masked_columns(kept, run.guarded.checked.rule_set, metadata)
+    refuse_masked(kept.name, masked, repair)
     before = kept.store(io_manager_of(run.context, run.key))
     if before is not None:
         # Both are read as they are to be, if a process was killed that had begun to publish them.

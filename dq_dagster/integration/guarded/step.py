@@ -32,7 +32,7 @@ from dq_dagster.integration.guarded.quarantine import (
     Entry,
     Quarantine,
     forgotten,
-    sensitive_columns,
+    masked_columns,
 )
 from dq_dagster.integration.guarded.returned import Returned
 from dq_dagster.integration.guarded.rules import DroppedRows, in_flight
@@ -259,7 +259,8 @@ class GuardedRun:
             return None
         writes = build.rows.files.writes
         columns = list(dict.fromkeys(name for one in writes for name in one.schema.names))
-        sensitive = sensitive_columns(kept, asset_metadata(self.context, self.key), columns)
+        metadata = asset_metadata(self.context, self.key)
+        sensitive = masked_columns(kept, self._rule_set, metadata, columns)
         entry = Entry(
             build.run_id, build.time, build.fingerprint, not build.stopping, frozenset(sensitive)
         )
