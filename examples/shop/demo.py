@@ -200,8 +200,8 @@ def _next_step(*, saved: bool) -> str:
     return (
         f"Next: [bold]./dev ui[/bold] shows the same in Dagster, on {_UI}/products?view=checks\n"
         "(Assets, then an asset, then its tab Checks; a click on a check shows its history).\n"
-        f"Payments before and after the replay: {_UI}/{PAYMENTS}?view=checks"
-        "&checkDetail=no_card_numbers, under Execution history.\n"
+        f"Payments before and after: {_UI}/{PAYMENTS}?view=checks&checkDetail=no_card_numbers "
+        "(history)\n"
         f"The days are on {_UI}/{BY_DAY}?view=checks&checkDetail=orders_come_in, under Partitions."
     )
 
