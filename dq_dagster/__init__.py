@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from dq_dagster.integration.checks.loading import validate as validate
     from dq_dagster.integration.checks.readers import Files as Files
     from dq_dagster.integration.checks.readers import Table as Table
+    from dq_dagster.integration.guarded.build import guard as guard
+    from dq_dagster.integration.guarded.build import guarded_asset as guarded_asset
+    from dq_dagster.integration.guarded.quarantine import Quarantine as Quarantine
+    from dq_dagster.integration.guarded.replay import replay as replay
+    from dq_dagster.integration.guarded.stats import StatsTable as StatsTable
+    from dq_dagster.integration.guarded.stats import stats as stats
     from dq_dagster.integration.io_manager import SparkIOManager as SparkIOManager
     from dq_dagster.judging.evidence import PastValue as PastValue
     from dq_dagster.judging.judgement import Status as Status
@@ -61,6 +67,10 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "integration.checks.build": ("build_asset_checks",),
     "integration.checks.loading": ("UnknownAssetWarning", "validate"),
     "integration.checks.readers": ("Files", "Table"),
+    "integration.guarded.build": ("guard", "guarded_asset"),
+    "integration.guarded.quarantine": ("Quarantine",),
+    "integration.guarded.replay": ("replay",),
+    "integration.guarded.stats": ("StatsTable", "stats"),
     "integration.io_manager": ("SparkIOManager",),
     "judging.evidence": ("PastValue",),
     "judging.judgement": ("Status",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -157,6 +159,20 @@ class RuleSet(BaseModel):
 
 
 _NO_ASSET = "data"
+
+
+def fingerprint(rule_set: RuleSet) -> str:
+    """A short text that is another one as soon as any rule says something else."""
+    rules = [rule.model_dump() for rule in rule_set.rules]
+    text = json.dumps(rules, sort_keys=True, default=_named)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _named(value: Any) -> str:
+    """A function by its name: where it lies in memory does not matter."""
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    return str(value)
 
 
 def as_rule_set(rules: Any) -> RuleSet:

@@ -53,13 +53,12 @@ PAST: Mapping[str, Sequence[float]] = {
 }
 WITH_PAST = {"history": PAST}
 TYPICAL = by_family()[RuleFamily.CHANGE_DETECTION]
+CUSTOMERS = {
+    "references": {"customers": pd.DataFrame({"name": ["Ada", "Bo", "Cleo", "Dan", "Eva", "Finn"]})}
+}
 # What an example needs besides the table: further arguments of dq.evaluate, by rule type.
 FURTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
-    "column_values_in_reference": {
-        "references": {
-            "customers": pd.DataFrame({"name": ["Ada", "Bo", "Cleo", "Dan", "Eva", "Finn"]})
-        }
-    },
+    **dict.fromkeys(("column_values_in_reference", "query_dq"), CUSTOMERS),
     **dict.fromkeys(TYPICAL, WITH_PAST),
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from dq_dagster.charts.chart import WIDTH, Dot, below_each_other, draw
+from dq_dagster.cli.code_location import instance_of_user
 from dq_dagster.cli.input import BadInput, reported
 from dq_dagster.errors import NotOnRecord
 from dq_dagster.evaluation.backtest.backtest import backtest as tested
@@ -28,7 +28,6 @@ from dq_dagster.ruleset import dataset_check_name
 from dq_dagster.sources.yaml.files import load_rules
 
 if TYPE_CHECKING:
-    import dagster as dg
     from rich.table import Table
 
     from dq_dagster.evaluation.backtest.result import Backtest
@@ -252,22 +251,8 @@ def _stored(asset: str, check: str) -> StoredHistory:
 
     from dq_dagster.integration.event_log.history import stored_history
 
-    with _instance() as instance:
+    with instance_of_user() as instance:
         return stored_history(instance, dg.AssetCheckKey(dg.AssetKey(asset.split("/")), check))
-
-
-def _instance() -> dg.DagsterInstance:
-    import dagster as dg
-
-    if not os.environ.get("DAGSTER_HOME"):
-        raise BadInput(
-            "DAGSTER_HOME is not set: let it name the folder of the Dagster instance that the "
-            "checks ran in."
-        )
-    try:
-        return dg.DagsterInstance.get()
-    except dg.DagsterError as error:
-        raise BadInput(f"The Dagster instance cannot be opened: {error}") from None
 
 
 def _keys(stored: StoredHistory) -> list[str]:

@@ -12,6 +12,7 @@ DqError
 │   ├── NothingStored    there is no data where it should be stored
 │   └── MissingPartitions  some partitions cannot be read; the others can
 ├── NotOnRecord          what is wanted was never recorded
+├── NotReplayable        rows in quarantine cannot be judged again
 ├── Unassignable         rows cannot be assigned to the partitions of their asset
 ├── JavaNotFound         Spark has no Java to run on
 └── SparkNotStarted      Spark has a Java, but does not start
@@ -34,6 +35,7 @@ from dq_dagster.errors.data import (
     Unassignable,
     UnreadableData,
 )
+from dq_dagster.errors.in_flight import NotReplayable
 from dq_dagster.errors.rule_failures import (
     Misfit,
     RuleFailure,
@@ -50,6 +52,7 @@ __all__ = [
     "Misfit",
     "MissingPartitions",
     "NotOnRecord",
+    "NotReplayable",
     "NothingStored",
     "Problem",
     "RuleFailure",

@@ -20,6 +20,20 @@ class UnreadableData(DqError):
         )
 
     @classmethod
+    def nothing_returned(cls, asset: str) -> UnreadableData:
+        return cls(
+            f"Asset '{asset}' is guarded, but returned nothing to judge: let its function return "
+            "its rows as a DataFrame, which is stored by its IO manager."
+        )
+
+    @classmethod
+    def not_one_table(cls, asset: str, found: int) -> UnreadableData:
+        return cls(
+            f"Asset '{asset}' is guarded, and its function yields {found} values: let it yield one "
+            "DataFrame, as dg.Output or dg.MaterializeResult(value=...)."
+        )
+
+    @classmethod
     def column_taken(cls, column: str) -> UnreadableData:
         return cls(
             f"The data has a column '{column}', which is the name of the column that says which "

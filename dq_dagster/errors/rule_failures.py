@@ -54,6 +54,10 @@ class Unmeasurable(RuleFailure):
         return cls(f"What is on record of '{metric}' could not be read: {error} was raised.")
 
     @classmethod
+    def no_value(cls, subquery: str) -> Unmeasurable:
+        return cls(f"'{subquery}' is neither a number, a text nor a time.")
+
+    @classmethod
     def no_metadata(cls) -> Unmeasurable:
         return cls("The metadata of the asset is not at hand: give it by metadata={...}.")
 
@@ -260,6 +264,13 @@ class Misfit(RuleFailure):
         return cls(
             f"This rule of type {kind} cannot be broken down by group: what it measures is "
             "known for all rows together only."
+        )
+
+    @classmethod
+    def query_answer(cls, found: str) -> Misfit:
+        return cls(
+            "The query must give one row with one column that is true or false, and it gives "
+            f"{found}."
         )
 
     @classmethod

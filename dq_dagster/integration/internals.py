@@ -6,7 +6,8 @@ import copy
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import dagster as dg
 from dagster import AssetCheckEvaluation
@@ -17,7 +18,6 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 from dagster._core.definitions.assets.definition.asset_spec import (
     SYSTEM_METADATA_KEY_IO_MANAGER_KEY,
 )
-from dagster._core.definitions.op_definition import OpDefinition
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._core.event_api import PartitionKeyFilter
 from dagster._core.execution.context.metadata_logging import (
@@ -25,6 +25,7 @@ from dagster._core.execution.context.metadata_logging import (
     OutputMetadataAccumulator,
 )
 from dagster._core.execution.plan.inputs import FromLoadableAsset, FromStepOutput
+from dagster._core.execution.plan.outputs import StepOutputHandle
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
@@ -38,14 +39,17 @@ from dagster._utils.warnings import disable_dagster_warnings
 
 from dq_dagster.integration.step_context import StepContext
 
+__all__ = ["disable_dagster_warnings"]
+
 if TYPE_CHECKING:
     from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetGraph
-    from dagster._core.definitions.assets.job.asset_layer import AssetLayer
     from dagster._core.execution.context.system import StepExecutionContext
     from dagster._core.execution.plan.inputs import StepInput
 
 _FINISHED = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
 _RANGE_TAGS = [ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG]
+# The entry of an asset's metadata that names its IO manager.
+IO_MANAGER_KEY = SYSTEM_METADATA_KEY_IO_MANAGER_KEY
 # What Dagster notes on an asset that it only knows because something refers to it.
 _STUB = "dagster/auto_created_stub_asset"
 
@@ -74,11 +78,44 @@ def load_asset_value(
     step = _step(context)
     step_input = _input_of(step, key)
     if step_input is None:
-        raise LookupError(f"The check has no dependency on asset {key.to_user_string()}.")
+        return _load_own(step, key, partitions)
     definition = step.op_def.input_def_named(step_input.name)
     asking = step if partitions is None else _asking_for(step, key, partitions)
     events = cast("Any", step_input.source).load_input_object(asking, definition)
     return next(iter(events))
+
+
+def _load_own(
+    step: StepExecutionContext, key: dg.AssetKey, partitions: Collection[str] | None
+) -> Any:
+    """What is stored of an asset that the step itself builds."""
+    manager = _own_io_manager(step, key)
+    if manager is None:
+        raise LookupError(f"The step has nothing to do with asset {key.to_user_string()}.")
+    definition = step.job_def.asset_layer.get(key).partitions_def
+    load = partial(
+        dg.build_input_context,
+        asset_key=key,
+        asset_partitions_def=definition,
+        instance=step.instance,
+        definition_metadata=step.job_def.asset_layer.get(key).metadata,
+        dagster_type=dg.PythonObjectDagsterType(object),
+    )
+    if definition is None:
+        return manager.load_input(load())
+    keys = partitions
+    if keys is None:
+        keys = step.instance.get_materialized_partitions(key)
+    return {one: manager.load_input(load(partition_key=one)) for one in sorted(keys)}
+
+
+def _own_io_manager(step: StepExecutionContext, key: dg.AssetKey) -> Any:
+    """The IO manager of an asset that the step itself builds; None if it does not."""
+    for output in step.step.step_outputs:
+        layer = step.job_def.asset_layer
+        if layer.get_asset_key_for_node_output(step.node_handle, output.name) == key:
+            return step.get_io_manager(StepOutputHandle(step.step.key, output.name))
+    return None
 
 
 def holds_one_run_only(context: StepContext, key: dg.AssetKey) -> bool:
@@ -89,7 +126,10 @@ def holds_one_run_only(context: StepContext, key: dg.AssetKey) -> bool:
 def io_manager_of(context: StepContext, key: dg.AssetKey) -> Any:
     """What the asset's value is loaded with inside the step; None if it is not loaded at all."""
     step = _step(context)
-    source: Any = getattr(_input_of(step, key), "source", None)
+    step_input = _input_of(step, key)
+    if step_input is None:
+        return _own_io_manager(step, key)
+    source: Any = getattr(step_input, "source", None)
     # Where several steps come before it, one of them has the value.
     source = getattr(source, "source_to_load_from", source)
     if isinstance(source, FromStepOutput):
@@ -137,7 +177,7 @@ def is_external(context: StepContext | dg.InputContext, key: dg.AssetKey) -> boo
         return not buildable
     # What a job does not build is a copy in it, which still has the IO manager of the original.
     graph = step.job_def.asset_layer.asset_graph
-    return graph.has(key) and SYSTEM_METADATA_KEY_IO_MANAGER_KEY not in graph.get(key).metadata
+    return graph.has(key) and IO_MANAGER_KEY not in graph.get(key).metadata
 
 
 def _is_buildable(step: StepExecutionContext, key: dg.AssetKey) -> bool | None:
@@ -157,67 +197,6 @@ def _graphs(step: StepExecutionContext) -> list[BaseAssetGraph[Any]]:
     with suppress(CheckError):
         graphs.append(step.repository_def.asset_graph)
     return graphs
-
-
-class Watcher(Protocol):
-    """What wants to know how the step of some checks gets on in a code location."""
-
-    def loaded_beside(self, known: Collection[dg.AssetKey]) -> None:
-        """A job with the step in it was put together; ``known`` are the assets there."""
-
-    def doubled(self) -> Exception:
-        """What to raise if a job has another step of the same name."""
-
-
-class _WatchedOp(OpDefinition):
-    """A step that is watched while Dagster loads a code location.
-
-    Dagster has no place to say that checks are of an asset that does not exist (it makes one up),
-    and calls two steps for one asset "conflicting node definitions".
-    """
-
-    watcher: Watcher
-    # The assets beside which the watcher last saw the step: a run puts together several jobs.
-    beside: set[dg.AssetKey] | None = None
-
-    def get_inputs_must_be_resolved_top_level(
-        self, asset_layer: AssetLayer, handle: Any = None
-    ) -> Any:
-        beside = defined_in(asset_layer.asset_graph)
-        if beside != self.beside:
-            self.watcher.loaded_beside(beside)
-            self.beside = beside
-        return super().get_inputs_must_be_resolved_top_level(asset_layer, handle)
-
-    def has_input(self, name: str) -> bool:
-        """Dagster asks for inputs that it knows of a step of that name: if not of this, of another.
-
-        Which of the two it holds for the step, and asks first, is a matter of chance.
-        """
-        if not super().has_input(name):
-            raise self.watcher.doubled()
-        return True
-
-    def __eq__(self, other: object) -> bool:
-        if self is not other and isinstance(other, _WatchedOp) and other.name == self.name:
-            raise self.watcher.doubled()
-        return self is other
-
-    __hash__ = OpDefinition.__hash__
-
-
-def watch(checks: dg.AssetChecksDefinition, watcher: Watcher) -> None:
-    """Lets the watcher know when the checks are loaded into a code location."""
-    op: Any = checks.node_def
-    # The decorator makes the op: a class of its own can only be given to it afterwards.
-    op.__class__ = _WatchedOp
-    op.watcher = watcher
-
-
-def watcher_of(checks: dg.AssetsDefinition) -> Watcher | None:
-    """Who watches the checks; None if they were built by others."""
-    op = checks.node_def if checks.is_executable else None
-    return op.watcher if isinstance(op, _WatchedOp) else None
 
 
 def defined_in(graph: BaseAssetGraph[Any]) -> set[dg.AssetKey]:

@@ -3,6 +3,7 @@
 # No "from __future__ import annotations": Dagster reads the annotations of resources.
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
@@ -71,11 +72,14 @@ class SparkIOManager(dg.ConfigurableIOManager):
             return
         if obj is None:
             return
+        if isinstance(obj, Published):
+            obj.add_metadata(context)
+            return
         if context.has_asset_partitions:
             context.add_output_metadata(self._store_partitions(context, obj))
             return
         frame = storable(obj, context.asset_key.to_user_string())
-        stored = self._store(context.asset_key).write_whole(frame)
+        stored = self.store(context.asset_key).write_whole(frame)
         context.add_output_metadata({"path": stored.place, **_schema(stored)})
 
     def load_input(self, context: dg.InputContext) -> Any:
@@ -86,7 +90,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
         elif upstream is not None and upstream.has_asset_key:
             value = self._load_own(upstream)
         elif upstream is not None:
-            value = self._run_value(upstream).load(self._session())
+            value = self._run_value(upstream).load(self.session())
         else:
             raise NothingStored.no_source(context.name)
         return value.toPandas() if _wants_pandas(context) and is_frame(value) else value
@@ -95,10 +99,10 @@ class SparkIOManager(dg.ConfigurableIOManager):
         """What another op of the same graph gave out as an asset."""
         if output.has_asset_partitions:
             return self.load_partitions(output.asset_key, output.asset_partition_keys)
-        return self._store(output.asset_key).load_whole(self._session())
+        return self.store(output.asset_key).load_whole(self.session())
 
     def _store_run_value(self, context: dg.OutputContext, obj: Any) -> dict[str, Any]:
-        place = self._run_value(context).write(self._session(), obj)
+        place = self._run_value(context).write(self.session(), obj)
         return {} if place is None else {"path": place}
 
     def _run_value(self, output: dg.OutputContext) -> RunValue:
@@ -108,7 +112,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
 
     def _load_whole(self, context: dg.InputContext) -> Any:
         try:
-            return self._store(context.asset_key).load_whole(self._session())
+            return self.store(context.asset_key).load_whole(self.session())
         except NothingStored as error:
             raise _absence(context) or error from None
 
@@ -130,7 +134,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
 
     def load_divided(self, asset_key: dg.AssetKey, keys: Sequence[str] | None) -> Divided:
         """The same with a column that says which partition each row is stored in."""
-        store = self._store(asset_key)
+        store = self.store(asset_key)
         # Behind a URI Dagster knows what exists; of a single partition Spark itself says it.
         if is_remote(self.path) and (keys is None or len(keys) > 1):
             known = self.existing_partitions(asset_key)
@@ -139,11 +143,11 @@ class SparkIOManager(dg.ConfigurableIOManager):
                 name = asset_key.to_user_string()
                 raise NothingStored.of_partitions(name, keys, self._target(asset_key))
             keys = there
-        return store.load(self._session(), keys)
+        return store.load(self.session(), keys)
 
     def existing_partitions(self, asset_key: dg.AssetKey) -> list[str]:
         """The partitions that are stored; behind a URI, those that Dagster knows of."""
-        existing = self._store(asset_key).existing()
+        existing = self.store(asset_key).existing()
         if existing is not None:
             return existing
         instance = self.get_resource_context().instance
@@ -151,14 +155,14 @@ class SparkIOManager(dg.ConfigurableIOManager):
 
     def stored_partitions(self, asset_key: dg.AssetKey, keys: Sequence[str]) -> Collection[str]:
         """Those of the keys that can be loaded, whatever Dagster knows of them."""
-        return self._store(asset_key).stored_among(self._session(), keys)
+        return self.store(asset_key).stored_among(self.session(), keys)
 
     def _store_partitions(self, context: dg.OutputContext, obj: Any) -> dict[str, Any]:
         keys = [str(key) for key in context.asset_partition_keys]
-        store = self._store(context.asset_key)
+        store = self.store(context.asset_key)
         name = context.asset_key.to_user_string()
         if isinstance(obj, Mapping):
-            stored = store.write(_by_partition(name, obj, keys))
+            stored = store.write(by_partition(name, obj, keys))
         else:
             frame = all_storable({None: obj}, name)[None]
             if len(keys) == 1:
@@ -170,16 +174,38 @@ class SparkIOManager(dg.ConfigurableIOManager):
         add_partition_metadata(context, {key: {"path": stored.places[key]} for key in keys})
         return _schema(stored)
 
-    def _store(self, asset_key: dg.AssetKey) -> Store:
+    def store(self, asset_key: dg.AssetKey) -> Store:
+        """Where the data of an asset lies."""
         name, target = asset_key.to_user_string(), self._target(asset_key)
         return store_at(target, name, self.format, self.keep_replaced_hours * 3600)
 
-    def _session(self) -> Any:
+    def session(self) -> Any:
+        """The Spark session that it works with."""
         ensure_java()
         return getattr(self.pyspark, "spark_session", self.pyspark)
 
     def _target(self, key: dg.AssetKey) -> str:
         return f"{absolute(self.path).rstrip('/')}/{asset_folder(key.path)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Rows that are stored already, by a step that had to see to it itself."""
+
+    stored: Stored
+
+    def add_metadata(self, context: dg.OutputContext) -> None:
+        """What the materialization says of where the rows are."""
+        places = self.stored.places
+        if len(places) == 1:
+            context.add_output_metadata({"path": self.stored.place, **_schema(self.stored)})
+            return
+        add_partition_metadata(context, {str(k): {"path": at} for k, at in places.items()})
+        context.add_output_metadata(_schema(self.stored))
+
+    def metadata(self, partition: str | None) -> dict[str, Any]:
+        """The same for a materialization that the step reports itself."""
+        return {"path": self.stored.places[partition], **_schema(self.stored)}
 
 
 def _absence(context: dg.InputContext, keys: Sequence[str] | None = None) -> UnreadableData | None:
@@ -194,7 +220,7 @@ def _absence(context: dg.InputContext, keys: Sequence[str] | None = None) -> Unr
     return None
 
 
-def _by_partition(asset: str, parts: Mapping[Any, Any], keys: Sequence[str]) -> dict[str, Any]:
+def by_partition(asset: str, parts: Mapping[Any, Any], keys: Sequence[str]) -> dict[str, Any]:
     given = {str(key): part for key, part in parts.items()}
     unknown = [key for key in given if key not in keys]
     missing = [key for key in keys if key not in given]

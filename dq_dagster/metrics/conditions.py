@@ -252,6 +252,34 @@ class RowBreaks(Condition):
         return not reads_the_clock(self.sql)
 
 
+@dataclass(frozen=True, slots=True)
+class Marked(Condition):
+    """The row was found at fault when it was written: its target says so at that place."""
+
+    place: int
+
+    @property
+    def key(self) -> str:
+        return f"marked:{self.place}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOut(Condition):
+    """The row does not reach the table."""
+
+    @property
+    def key(self) -> str:
+        return "kept_out"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+
 Severity: TypeAlias = Literal["error", "warning"]
 Action: TypeAlias = Literal["ignore", "drop", "fail"]
 

@@ -74,6 +74,21 @@ class Repeated(Condition):
 
 
 @dataclass(frozen=True, slots=True)
+class HasKey(Condition):
+    """The row has a value to group by."""
+
+    grouping: Grouping
+
+    @property
+    def key(self) -> str:
+        return f"has_key:{self.grouping.key}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.grouping.columns
+
+
+@dataclass(frozen=True, slots=True)
 class Members:
     """A set that values are compared with."""
 

@@ -158,10 +158,15 @@ class SqlCondition(SqlAggregate):
         return f"holds:{self.sql}"
 
     def value(self, state: Opaque) -> bool | None:
-        if state.kind not in _TRUTH:
-            raise Misfit.not_a_condition(self.sql, state.kind)
-        answer: bool | None = state.value
-        return answer
+        return truth(state, self.sql)
+
+
+def truth(state: Opaque, sql: str) -> bool | None:
+    """What Spark answered to a condition; raises Misfit if it is none."""
+    if state.kind not in _TRUTH:
+        raise Misfit.not_a_condition(sql, state.kind)
+    answer: bool | None = state.value
+    return answer
 
 
 @dataclass(frozen=True, slots=True)

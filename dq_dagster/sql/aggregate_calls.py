@@ -77,7 +77,7 @@ class AggregateCalls:
 
     def _arguments(self, name: Token) -> tuple[bool, tuple[Argument, ...]]:
         cursor = self._cursor
-        if take_subquery(cursor, self._findings):
+        if take_subquery(cursor, self._findings, is_value=False):
             return False, ()
         cursor.expect("(")
         if name.key == "count" and cursor.at("*", ")"):

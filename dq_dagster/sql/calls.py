@@ -30,6 +30,7 @@ from dq_dagster.sql.refused_functions import (
     AGGREGATE,
     IN_LAMBDA,
     NESTED,
+    OUTSIDE_SUBQUERIES,
     REFUSED,
     SUFFIXED,
     WINDOW,
@@ -91,7 +92,12 @@ class Calls:
         if self._findings.place is Place.DATASET and not self._findings.in_lambda:
             return self._aggregates.call(name)
         self._cursor.skip_bracket()
-        families = {Place.ROW: AGGREGATE, Place.AGGREGATE: NESTED, Place.DATASET: IN_LAMBDA}
+        families = {
+            Place.ROW: AGGREGATE,
+            Place.AGGREGATE: NESTED,
+            Place.DATASET: IN_LAMBDA,
+            Place.QUERY: OUTSIDE_SUBQUERIES,
+        }
         self._refuse(name, families[self._findings.place])
         return 1
 
@@ -99,6 +105,8 @@ class Calls:
         """Why a function is refused at this place; nothing if it is not known."""
         if name.key in AGGREGATES and self._findings.place is Place.AGGREGATE:
             return NESTED
+        if name.key in AGGREGATES and self._findings.place is Place.QUERY:
+            return OUTSIDE_SUBQUERIES
         return REFUSED.get(name.key)
 
     def _refuse(self, name: Token, family: Family | None) -> None:
@@ -133,7 +141,7 @@ class Calls:
 
     def _arguments(self, function: str) -> int:
         cursor = self._cursor
-        if take_subquery(cursor, self._findings):
+        if take_subquery(cursor, self._findings, is_value=False):
             return 1
         with_unit = function in UNIT_FIRST and cursor.arguments() == _ARGUMENTS_WITH_UNIT
         is_spelled = function in SPELLED and cursor.holds(*SPELLED[function])

@@ -104,6 +104,20 @@ class Place(Enum):
     ROW = "the values of one row, in a condition on rows"
     DATASET = "nothing: all rows together have no values but aggregates"
     AGGREGATE = "the values of one row, within an aggregate"
+    QUERY = "nothing: values come from subqueries alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A query between brackets, and whether it stands for a value: not after IN or EXISTS."""
+
+    text: str
+    start: int
+    is_value: bool
+
+    @property
+    def stop(self) -> int:
+        return self.start + len(self.text)
 
 
 class Findings:
@@ -112,9 +126,11 @@ class Findings:
     def __init__(self, place: Place = Place.ROW) -> None:
         self.place = place
         self.columns: dict[str, None] = {}
-        #: The columns that stand outside every aggregate of an expression about the dataset.
+        #: The columns that stand outside every aggregate of an expression about the dataset, or
+        #: outside every subquery.
         self.loose: dict[str, None] = {}
         self.calls: list[AggregateCall] = []
+        self.subqueries: list[Subquery] = []
         self.functions: set[str] = set()
         self.refusals: dict[Refusal, None] = {}
         self._variables: list[str] = []
@@ -128,7 +144,7 @@ class Findings:
     def use(self, column: str) -> None:
         """Notes a column that the expression names."""
         self.columns[column] = None
-        if self.place is Place.DATASET:
+        if self.place in {Place.DATASET, Place.QUERY}:
             self.loose[column] = None
 
     def call(self, call: AggregateCall) -> None:
@@ -161,11 +177,16 @@ class Findings:
         self.place = around
 
 
-def take_subquery(cursor: Cursor, findings: Findings) -> bool:
-    """Moves over the bracket at the cursor if it holds a query, which is refused."""
+def take_subquery(cursor: Cursor, findings: Findings, *, is_value: bool) -> bool:
+    """Moves over the bracket at the cursor if it holds a query, which most places refuse."""
     opening = cursor.peek()
     if opening.key != "(" or cursor.peek(1).key not in QUERY_STARTS:
         return False
+    follows_in = cursor.peek(-1).key == "in"
     cursor.skip_bracket()
-    findings.refuse(Refusal.subquery(cursor.since(opening)))
+    text = cursor.since(opening)
+    if findings.place is Place.QUERY:
+        findings.subqueries.append(Subquery(text, opening.start, is_value and not follows_in))
+    else:
+        findings.refuse(Refusal.subquery(text))
     return True

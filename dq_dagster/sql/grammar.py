@@ -74,7 +74,7 @@ class Operands:
 
     def group(self) -> int:
         """A bracket around one expression, a row of them, or the list after IN and LIKE ANY."""
-        if take_subquery(self._cursor, self._findings):
+        if take_subquery(self._cursor, self._findings, is_value=True):
             return 1
         self._cursor.expect("(")
         height = self._grammar.expression()
@@ -190,7 +190,8 @@ class Grammar:
             cursor.expect("and")
             return 1 + max(height, low, self.value())
         if cursor.take("in"):
-            return 1 + max(height, self._operands.group())
+            is_parameter = cursor.peek().kind is TokenKind.SLOT
+            return 1 + max(height, self.value() if is_parameter else self._operands.group())
         if cursor.take("like", "ilike"):
             return 1 + max(height, self._pattern())
         if cursor.take("rlike", "regexp"):

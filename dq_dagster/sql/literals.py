@@ -24,6 +24,18 @@ _MOST_TYPES = 10
 _AMOUNT = re.compile(r"[0-9]+|(['\"])[-+]?[0-9][-0-9 .:]*\1")
 
 
+def text_literal(value: str) -> str:
+    """A string literal that means the same under every parser setting.
+
+    Backslashes and quotes read differently with ``escapedStringLiterals`` and between versions,
+    and ``${...}`` is replaced with settings even between quotes, so anything beyond plain
+    characters goes as the hexadecimal form of its UTF-8 bytes.
+    """
+    if value.isascii() and value.isprintable() and not set(value) & {"'", '"', "\\", "$"}:
+        return f"'{value}'"
+    return f"CAST(X'{value.encode().hex()}' AS STRING)"
+
+
 def take_literal(cursor: Cursor) -> bool:
     """Moves over a literal value, if one is next."""
     token = cursor.peek()
@@ -35,7 +47,8 @@ def take_literal(cursor: Cursor) -> bool:
     if token.kind is TokenKind.STRING:
         _take_string(cursor)
         return True
-    if token.kind is TokenKind.NUMBER or token.key in {"null", "true", "false"}:
+    is_parameter = token.kind is TokenKind.SLOT and token.text.startswith(":")
+    if token.kind is TokenKind.NUMBER or is_parameter or token.key in {"null", "true", "false"}:
         cursor.step()
         return True
     if token.key == "interval":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from dq_dagster.sql.refused_functions import Family
 
 _SHOWN = 60
+_SUBQUERY = "(select max(amount) from {table})"
 _LONGEST_RULE = 220
 
 
@@ -91,8 +93,49 @@ class Refusal:
     def subquery(cls, fragment: str) -> Refusal:
         return cls(
             f"{shown(fragment)} is a subquery, and subqueries are not possible here: write a "
-            "condition on the columns of this table. (A column of that name needs backquotes.)"
+            "condition on the columns of this table, or a rule of type query_dq. (A column of that "
+            "name needs backquotes.)",
+            fits="query_dq",
         )
+
+    @classmethod
+    def no_query(cls, fits: str | None = None) -> Refusal:
+        rest = {
+            "row_dq": ": put a condition on single rows into a rule of type row_dq.",
+            "agg_dq": ": put a condition on aggregates into a rule of type agg_dq.",
+            None: ", such as (select sum(amount) from {table}) > 10.",
+        }
+        return cls(f"There is no query in the expression{rest[fits]}", fits=fits)
+
+    @classmethod
+    def writes(cls, fragment: str) -> Refusal:
+        return cls(
+            f"{shown(fragment)} is a statement that changes something: only one query or condition "
+            "is allowed, and only to read. (A column of that name needs backquotes.)"
+        )
+
+    @classmethod
+    def path(cls, fragment: str) -> Refusal:
+        return cls(
+            f"{shown(fragment)} reads files by their path: name them under references, such as "
+            "{rates: {files: ...}}, and write {rates}."
+        )
+
+    @classmethod
+    def outside_subqueries(cls, name: str) -> Refusal:
+        return cls(
+            f"The column {shown(name)} stands outside every subquery, where there are no rows: put "
+            f"it into one, such as {_SUBQUERY}."
+        )
+
+    @classmethod
+    def unknown_slot(cls, slot: str, known: Sequence[str]) -> Refusal:
+        where = "parameters" if slot.startswith(":") else "references or parameters"
+        # A column that is called like a value, or the other way round, has the same name.
+        same = [f" Did you mean '{one}'?" for one in known if one.strip("{:}") == slot.strip("{:}")]
+        near = same[0] if same else did_you_mean(slot, known)
+        hint = near or f" There is {', '.join(known)}."
+        return cls(f"{shown(slot)} is not declared under {where}.{hint}")
 
     @classmethod
     def of_family(cls, fragment: str, family: Family) -> Refusal:

@@ -32,6 +32,10 @@ NESTED = Family(
 IN_LAMBDA = Family(
     "is an aggregate within a lambda", "aggregate first, or put the lambda into the aggregate"
 )
+OUTSIDE_SUBQUERIES = Family(
+    "is an aggregate outside every subquery, where there are no rows",
+    "put it into one, such as (select sum(amount) from {table})",
+)
 SUFFIXED = Family(
     "ends in what is not possible here",
     "only FILTER (WHERE ...) may follow, and only an aggregate",
@@ -83,6 +87,10 @@ _SIZED = Family(
 )
 _FOREIGN = Family(
     "decodes a foreign format with code outside Spark's core", "decode the column beforehand"
+)
+_FILES = Family(
+    "reads files by their path",
+    "name them under references, such as {rates: {files: ...}}, and write {rates}",
 )
 _DYNAMIC_NAME = Family(
     "turns a text into a name when the query runs, past every check",
@@ -157,4 +165,25 @@ _REFUSED_NAMES: tuple[tuple[Family, str], ...] = (
 #: Known functions that are refused, with the family that says why.
 REFUSED: Mapping[str, Family] = MappingProxyType(
     {name: family for family, names in _REFUSED_NAMES for name in names.split()}
+)
+
+# What a query may not call either. It is written by somebody who is trusted, but its answer must
+# come from the data that it names, and its errors must not quote rows.
+_OUT_OF_QUERIES = (
+    _JAVA,
+    _RANDOM,
+    _PLACEMENT,
+    _SESSION,
+    _RAISING,
+    _KEYED,
+    _FOREIGN,
+    _DYNAMIC_NAME,
+)
+
+#: Known functions that are refused in whole queries, with the family that says why.
+REFUSED_IN_QUERIES: Mapping[str, Family] = MappingProxyType(
+    {
+        "read_files": _FILES,
+        **{name: family for name, family in REFUSED.items() if family in _OUT_OF_QUERIES},
+    }
 )

@@ -1,13 +1,15 @@
 """Splits an expression into tokens exactly as Spark does, or refuses to.
 
 Only spellings are taken that every Spark 4 splits the same way. Anything else (comments, hints,
-parameters, templates, unusual characters) is refused here, so that no later step has to guess
-where a string or a name ends.
+unusual characters) is refused here, so that no later step has to guess where a string or a name
+ends. Templates have slots for what they call by name, ``{table}`` and ``:value``; other texts have
+none.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn
@@ -23,6 +25,7 @@ class TokenKind(Enum):
     NUMBER = "number"
     WORD = "word"
     SYMBOL = "symbol"
+    SLOT = "slot"
     END = "end"
 
 
@@ -55,8 +58,7 @@ class Refused(Exception):
 
 # Strings end at a quote that is neither escaped nor doubled. The possessive quantifiers (*+)
 # keep an unclosed one from matching up to an earlier quote.
-_TOKEN = re.compile(
-    r"""
+_SPELLINGS = r"""
       (?P<space>[ \t\r\n]+)
     | (?P<string>
           r'[^']*' | r"[^"]*" | '(?:[^'\\]|\\.|'')*+' | "(?:[^"\\]|\\.|"")*+" )
@@ -65,11 +67,14 @@ _TOKEN = re.compile(
           [0-9]+[lsy] | (?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?(?:bd|[fd])?
       )(?![a-z0-9_]))
     | (?P<word>[a-z_][a-z0-9_]*)
+    | (?P<slot>{slots})
     | (?P<outlaw>--|/\*|\*/|//|<<|>>|=>|\|>|!<|!>|:(?!:)|[;?@\#$\\{}'"`])
     | (?P<symbol><=>|<>|!=|==|<=|>=|\|\||->|::|[-+*/%~&|^=<>!().,\[\]])
-    """,
-    re.VERBOSE | re.DOTALL | re.IGNORECASE | re.ASCII,
-)
+    """
+_FLAGS = re.VERBOSE | re.DOTALL | re.IGNORECASE | re.ASCII
+_NO_SLOTS, _SLOTS = r"(?!)", r"\{[a-z_][a-z0-9_]*\}|:[a-z_][a-z0-9_]*"
+_EXPRESSION = re.compile(_SPELLINGS.replace("{slots}", _NO_SLOTS), _FLAGS)
+_QUERY = re.compile(_SPELLINGS.replace("{slots}", _SLOTS), _FLAGS)
 
 _COMMENT = "starts or ends a comment or hint, and these are not allowed: remove it"
 _PARAMETER = (
@@ -98,6 +103,17 @@ _OUTLAWED = {
     '"': _UNCLOSED,
     "`": _UNCLOSED,
 }
+_NO_SLOT = (
+    "belongs to no name: write {table} for the rows, {name} for a reference or a column, and :name "
+    "for the value of a parameter"
+)
+_OUTLAWED_IN_QUERIES = {
+    **_OUTLAWED,
+    **dict.fromkeys(("{", "}", ":", "?"), _NO_SLOT),
+    "|>": "is a pipe, which is not allowed: write a query with SELECT and FROM",
+    ";": "ends a statement: only one query or condition is allowed",
+}
+_PATH = "is a variant path, which is not allowed: use variant_get() or get_json_object()"
 _STRANGE = "is not a character of an expression: write names that need it in backquotes"
 _NO_NUMBER = "starts neither a number nor a name: write names that start with a digit in backquotes"
 
@@ -105,35 +121,51 @@ _NO_NUMBER = "starts neither a number nor a name: write names that start with a 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
-def tokenise(text: str) -> tuple[Token, ...]:
-    """The tokens of the text, closed by an END token."""
+def tokenise(text: str, *, slots: bool = False) -> tuple[Token, ...]:
+    """The tokens of the text, closed by an END token; ``slots``: it may call things by name."""
     # Spark fills in ${...} before it parses, in strings too, so no quoting makes it harmless.
     if "${" in text:
         raise Refused(Refusal.substitution())
     if unprintable := _UNPRINTABLE.search(text):
         code = f"U+{ord(unprintable[0]):04X}"
         raise Refused(Refusal.spelling(code, "is a control character: remove it"))
-    tokens = []
+    pattern, outlawed = (_QUERY, _OUTLAWED_IN_QUERIES) if slots else (_EXPRESSION, _OUTLAWED)
+    tokens: list[Token] = []
     position = 0
     while position < len(text):
-        match = _TOKEN.match(text, position)
+        match = pattern.match(text, position)
         if match is None or match.lastgroup == "outlaw":
-            raise Refused(_outlaw(match[0] if match else text[position]))
+            raise Refused(_outlaw(match[0] if match else text[position], outlawed))
         if match.lastgroup != "space":
             tokens.append(_token(TokenKind(match.lastgroup), match[0], position))
+            _refuse_path(tokens)
         position = match.end()
     return (*tokens, Token(TokenKind.END, "", "", len(text)))
 
 
+# Kinds that grammar compares without regard to case; names of slots are taken as they are.
+_FOLDED = {TokenKind.WORD, TokenKind.SYMBOL}
+
+
 def _token(kind: TokenKind, text: str, start: int) -> Token:
-    return Token(
-        kind, text, text.lower() if kind in {TokenKind.WORD, TokenKind.SYMBOL} else "", start
-    )
+    if kind is TokenKind.SLOT:
+        return Token(kind, text, text, start)
+    return Token(kind, text, text.lower() if kind in _FOLDED else "", start)
 
 
-def _outlaw(fragment: str) -> Refusal:
+def _refuse_path(tokens: list[Token]) -> None:
+    """``payload:price`` is no value of a parameter, but a path into a variant."""
+    last = tokens[-1]
+    if last.kind is not TokenKind.SLOT or not last.text.startswith(":") or len(tokens) == 1:
+        return
+    before = tokens[-2]
+    if before.stop == last.start and (before.kind in NAMES or before.key in {")", "]"}):
+        raise Refused(Refusal.spelling(before.text + last.text, _PATH))
+
+
+def _outlaw(fragment: str, outlawed: Mapping[str, str]) -> Refusal:
     strange = _NO_NUMBER if fragment in "0123456789" else _STRANGE
-    return Refusal.spelling(fragment, _OUTLAWED.get(fragment, strange))
+    return Refusal.spelling(fragment, outlawed.get(fragment, strange))
 
 
 def unquoted(token: Token) -> str:

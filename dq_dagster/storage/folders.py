@@ -175,6 +175,18 @@ class FreshPartition:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadyPartition:
+    """A partition that is in its place, and counts as soon as it is switched to."""
+
+    stored: StoredPartition
+    waiting: Path
+    current: Path
+
+    def switch(self) -> None:
+        self.waiting.replace(self.current)
+
+
+@dataclass(frozen=True, slots=True)
 class PartitionFolders:
     """All data of one asset, below its folder."""
 
@@ -219,21 +231,31 @@ class PartitionFolders:
 
         That needs no lock. Tidying up does: without one, nothing is removed.
         """
+        ready = []
+        for partition in fresh:
+            ready.append(self.prepare(partition))
+            ready[-1].switch()
+        self.tidy(ready)
+        return [one.stored for one in ready]
+
+    def tidy(self, switched: Iterable[ReadyPartition]) -> None:
+        """Forgets what counts now, and removes what was replaced long enough ago."""
         with locked(self.root / ".lock") as alone:
-            stored = [self._replace(partition) for partition in fresh]
             if alone:
-                for partition in stored:
-                    self._journal.forget(Path(partition.place))
+                for partition in switched:
+                    self._journal.forget(Path(partition.stored.place))
                 self._remove_replaced()
                 self._remove_abandoned()
-        return stored
 
     @property
     def _journal(self) -> AttemptJournal:
         return AttemptJournal(self.root)
 
-    def _replace(self, partition: FreshPartition) -> StoredPartition:
-        """Each step leaves the old data or the new, and a note of what is to be removed then."""
+    def prepare(self, partition: FreshPartition) -> ReadyPartition:
+        """Puts a new folder beside the old one. It counts when a small file is renamed.
+
+        Each step leaves the old data, and a note of what is to be removed then.
+        """
         folder = self.folder_of(partition.key)
         folder.mkdir(exist_ok=True)
         attempt = folder / uuid.uuid4().hex
@@ -248,8 +270,8 @@ class PartitionFolders:
         }
         waiting = _waiting(attempt)
         waiting.write_text(json.dumps(record), encoding="utf-8")
-        waiting.replace(folder / _CURRENT)
-        return StoredPartition(partition.key, str(attempt), partition.schema)
+        stored = StoredPartition(partition.key, str(attempt), partition.schema)
+        return ReadyPartition(stored, waiting, folder / _CURRENT)
 
     def _note_others(self, attempt: Path) -> None:
         """The time of the current one begins now; those before it have theirs already."""

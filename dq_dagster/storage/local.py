@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from dq_dagster.errors import NothingStored, Unassignable
-from dq_dagster.spark.frames.divided import Divided
+from dq_dagster.spark.frames.columns import identifier
+from dq_dagster.spark.frames.divided import AlikePartitions, Divided
+from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, TARGET
 from dq_dagster.storage.files import (
     FILE_FORMATS,
     OUTSIDE,
@@ -31,6 +33,8 @@ from dq_dagster.storage.folders import (
     PartitionFolders,
     folder_name,
 )
+from dq_dagster.storage.judged import LOSSLESS, JudgedFiles, fresh_partitions
+from dq_dagster.storage.pairs import Ready, finish_publishing, publish_together
 from dq_dagster.storage.store import Attempt, Store, Stored
 
 if TYPE_CHECKING:
@@ -58,6 +62,56 @@ class LocalStore(Store):
         folders = self._folders
         with folders.staging() as staging:
             yield LocalAttempt(self.asset, self.kind, folders, staging)
+
+    @contextmanager
+    def judged(self) -> Iterator[JudgedFiles]:
+        with self._folders.staging() as staging:
+            kind = self.kind if self.kind in LOSSLESS else "parquet"
+            yield JudgedFiles(self.asset, str(staging), kind)
+
+    def publish_judged(self, files: JudgedFiles, session: SparkSession) -> Stored:
+        """By moving the files, if they are of the format that is stored."""
+        if not self._moves(files):
+            return Store.publish_judged(self, files, session)
+        stored = self._folders.publish(fresh_partitions(files))
+        return Stored({one.key: one.place for one in stored}, files.writes[0].schema)
+
+    def _moves(self, files: JudgedFiles) -> bool:
+        return files.kind == self.kind and files.holds_rows_alone
+
+    def publish_beside(
+        self,
+        files: JudgedFiles,
+        session: SparkSession,
+        quarantine: Store,
+        kinds: Sequence[AlikePartitions],
+    ) -> tuple[Stored, Stored]:
+        """Both at once, if both lie here."""
+        if not isinstance(quarantine, LocalStore):
+            return Store.publish_beside(self, files, session, quarantine, kinds)
+        kept = quarantine.prepare_alike(kinds)
+        ready = self.prepare_judged(files, session)
+        publish_together(kept, ready)
+        return ready.stored, kept.stored
+
+    def finish_publishing(self) -> None:
+        """Completes what a process that was killed had begun to publish."""
+        finish_publishing(self.root)
+
+    def prepare_judged(self, files: JudgedFiles, session: SparkSession) -> Ready:
+        """The rows that are to be published, in their place but not yet counting."""
+        if self._moves(files):
+            fresh = list(fresh_partitions(files))
+            return Ready.of(self._folders, fresh, files.writes[0].schema)
+        kinds = files.rows(session, GOOD, KEPT)
+        return self.prepare_alike([replace(one, frame=one.frame.drop(TARGET)) for one in kinds])
+
+    def prepare_alike(self, kinds: Sequence[AlikePartitions]) -> Ready:
+        """Rows that say by a column where each belongs, in their place but not yet counting."""
+        with self.attempt() as attempt:
+            for rows in kinds:
+                attempt.write_alike(rows)
+            return attempt.ready()
 
     def existing(self) -> list[str]:
         return sorted(self._folders.stored())
@@ -111,13 +165,26 @@ class LocalAttempt(Attempt):
         if self.kind not in FILE_FORMATS:
             raise Unassignable.cannot_split(self.asset, self.kind, FILE_FORMATS)
         column = unused_column(frame, PARTITION_COLUMN)
-        folder = self._save(with_folder_names(frame, key, partitions, column), column)
+        named = with_folder_names(frame, key, partitions, column).drop(HIDDEN_KEY)
+        folder = self._save(named, column)
+        stored = frame.drop(HIDDEN_KEY)
         outside = folder / f"{column}={OUTSIDE}"
         if outside.exists():
-            reader = frame.sparkSession.read.format(self.kind).schema(frame.schema)
+            reader = frame.sparkSession.read.format(self.kind).schema(stored.schema)
             found = outsiders(reader.load(str(outside)), key)
             raise Unassignable.outside(self.asset, found.rows, partitions, found.examples)
-        self._add_all(frame, folder, column, partitions)
+        self._add_all(stored, folder, column, partitions)
+
+    def write_alike(self, rows: AlikePartitions) -> None:
+        """By one write, if there can be one."""
+        if HIDDEN_KEY not in rows.frame.columns or self.kind not in FILE_FORMATS:
+            Attempt.write_alike(self, rows)
+            return
+        self.write_split(rows.frame, identifier(HIDDEN_KEY), sorted(rows.partitions))
+
+    def ready(self) -> Ready:
+        """What was written, in its place but not yet counting."""
+        return Ready.of(self.folders, self._fresh, self._schemas[0])
 
     def publish(self) -> Stored:
         stored = self.folders.publish(self._fresh)

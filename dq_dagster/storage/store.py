@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql import types as T
 
-    from dq_dagster.spark.frames.divided import Divided
+    from dq_dagster.spark.frames.divided import AlikePartitions, Divided
+    from dq_dagster.storage.judged import JudgedFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,18 @@ class Attempt(ABC):
         Raises Unassignable if a row belongs to none of them.
         """
 
+    def write_alike(self, rows: AlikePartitions) -> None:
+        """All data, or partitions by the column that says where each row belongs."""
+        # Here, so that declaring resources needs no Spark.
+        from dq_dagster.spark.frames.frames import HIDDEN_KEY
+
+        frame = rows.frame
+        if HIDDEN_KEY not in frame.columns:
+            self.write_whole(frame)
+            return
+        of = {key: frame.where(frame[HIDDEN_KEY] == key) for key in sorted(rows.partitions)}
+        self.write({key: some.drop(HIDDEN_KEY) for key, some in of.items()})
+
     @abstractmethod
     def publish(self) -> Stored:
         """Puts what was written in the place of what was there before."""
@@ -70,6 +83,36 @@ class Store(ABC):
     @abstractmethod
     def attempt(self) -> AbstractContextManager[Attempt]:
         """A new attempt; what is not published when it ends is gone."""
+
+    @abstractmethod
+    def judged(self) -> AbstractContextManager[JudgedFiles]:
+        """A place for rows that are judged while they are written; gone afterwards, if it can."""
+
+    def publish_judged(self, files: JudgedFiles, session: SparkSession) -> Stored:
+        """Puts the rows that are to be published in the place of what was there before."""
+        # Here, so that declaring resources needs no Spark.
+        from dq_dagster.spark.frames.frames import GOOD, KEPT, TARGET
+
+        kinds = files.rows(session, GOOD, KEPT)
+        return self.write_alike([replace(one, frame=one.frame.drop(TARGET)) for one in kinds])
+
+    def publish_beside(
+        self,
+        files: JudgedFiles,
+        session: SparkSession,
+        quarantine: Store,
+        kinds: Sequence[AlikePartitions],
+    ) -> tuple[Stored, Stored]:
+        """Publishes judged rows together with those that go into their quarantine.
+
+        First the quarantine: so no row is published whose like is not to be found there.
+        """
+        kept = quarantine.write_alike(kinds)
+        return self.publish_judged(files, session), kept
+
+    @abstractmethod
+    def finish_publishing(self) -> None:
+        """Completes what a process that was killed had begun to publish, where that is known."""
 
     @abstractmethod
     def existing(self) -> list[str] | None:
@@ -97,6 +140,13 @@ class Store(ABC):
         """Writes and publishes whole partitions."""
         with self.attempt() as attempt:
             attempt.write(frames)
+            return attempt.publish()
+
+    def write_alike(self, kinds: Sequence[AlikePartitions]) -> Stored:
+        """Writes and publishes rows that say by a column where each belongs, kind by kind."""
+        with self.attempt() as attempt:
+            for rows in kinds:
+                attempt.write_alike(rows)
             return attempt.publish()
 
     def write_split(self, frame: DataFrame, key: str, partitions: Sequence[str]) -> Stored:

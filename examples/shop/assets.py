@@ -1,15 +1,20 @@
-"""Four tables, two that are made from them, and one that grows day by day."""
+"""Four tables, three that are made from them, and one that grows day by day."""
 
 # No "from __future__ import annotations": Dagster reads the annotations of assets.
 import warnings
+from pathlib import Path
 
 import dagster as dg
 from dagster_pyspark import LazyPySparkResource
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+import dq_dagster as dq
 from examples.shop import data
 from examples.shop.resources import Shop
+
+# Here, because those of payments are part of the asset: it is judged while it is built.
+RULE_FILES = {one.asset_name: one for one in dq.load_rules(Path(__file__).parent / "rules")}
 
 DAYS = dg.DailyPartitionsDefinition(data.FIRST_DAY, end_date=data.DAY_AFTER)
 
@@ -25,8 +30,14 @@ def customers(pyspark: LazyPySparkResource, shop: Shop) -> DataFrame:
 
 @dg.asset(group_name="shop", kinds={"spark"})
 def products(pyspark: LazyPySparkResource, shop: Shop) -> DataFrame:
-    """The catalogue."""
-    return data.products(pyspark.spark_session, shop.products)
+    """The catalogue. Some products cost nothing, until that is repaired."""
+    return data.products(pyspark.spark_session, shop.products, given_away=not shop.repaired)
+
+
+@dg.asset(group_name="shop", kinds={"spark"})
+def price_list(products: DataFrame) -> DataFrame:
+    """What partners see of the catalogue. Not built while a blocking rule of products is broken."""
+    return products.select("sku", "title", "price")
 
 
 @dg.asset(group_name="shop", kinds={"spark"})
@@ -52,10 +63,18 @@ def orders_by_day(context: dg.AssetExecutionContext, pyspark: LazyPySparkResourc
     return data.orders_by_day(pyspark.spark_session, days.start, days.end)
 
 
-@dg.asset(group_name="shop", kinds={"spark"})
-def payments(orders: DataFrame, shop: Shop) -> DataFrame:
-    """What the payment provider reports. Some orders were charged twice, until that is repaired."""
-    return data.payments(orders, charged_twice=not shop.repaired)
+@dq.guarded_asset(
+    rules=RULE_FILES["payments"],
+    # No card number may be stored, not even in the quarantine.
+    quarantine=dq.Quarantine(sensitive=["reference"]),
+    # If more than one row of twenty is bad, the whole delivery is.
+    error_drop_threshold=0.05,
+    group_name="shop",
+    kinds={"spark"},
+)
+def payments(orders: DataFrame) -> DataFrame:
+    """What the payment provider reports, without the payments that cannot be right."""
+    return data.payments(orders)
 
 
 @dg.asset(group_name="shop", kinds={"spark"})
@@ -68,7 +87,7 @@ def daily_revenue(orders: DataFrame) -> DataFrame:
 
 @dg.asset(group_name="shop", kinds={"spark"})
 def settlements(orders: DataFrame, payments: DataFrame) -> DataFrame:
-    """What each order still owes. Not built while a blocking rule of payments is broken."""
+    """What each order still owes. Those whose payments are in quarantine have to wait."""
     paid = payments.groupBy("order_id").agg(F.sum("paid_amount").alias("paid"))
     return orders.join(paid, "order_id").selectExpr(
         "order_id", "amount", "paid", "amount - paid AS still_open"

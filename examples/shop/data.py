@@ -36,6 +36,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyspark.sql import functions as F
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -61,10 +63,11 @@ def customers(spark: SparkSession, count: int) -> DataFrame:
     )
 
 
-def products(spark: SparkSession, count: int) -> DataFrame:
+def products(spark: SparkSession, count: int, *, given_away: bool = True) -> DataFrame:
     colour = _pick("product_id", "colour", "red", "green", "blue", "black", "white")
     thing = _pick("product_id", "thing", "kettle", "lamp", "chair", "clock", "scarf", "shelf")
     title = f"concat({colour}, ' ', {thing})"
+    is_free = f"{str(given_away).lower()} AND product_id % 75 = 20"
     return _numbered(spark, "product_id", count).selectExpr(
         "product_id",
         """if(product_id % 60 = 5, concat('sku', product_id),
@@ -74,7 +77,7 @@ def products(spark: SparkSession, count: int) -> DataFrame:
         f"""if(product_id % 90 = 8, 'Test',
                {_pick("product_id", "category", "home", "garden", "fashion", "office")}) AS category
         """,
-        f"if(product_id % 75 = 20, 0.00BD, {_price('product_id')}) AS price",
+        f"if({is_free}, 0.00BD, {_price('product_id')}) AS price",
         f"""(1 + {_number("product_id", "weight", 200)}) / 10D
             * if(product_id % 80 = 33, 1000, 1) AS weight_kg""",
     )
@@ -117,17 +120,26 @@ def orders(spark: SparkSession, count: int, *, customers: int, products: int) ->
     )
 
 
-def payments(orders: DataFrame, *, charged_twice: bool = True) -> DataFrame:
+def payments(orders: DataFrame) -> DataFrame:
     """One payment for each order that was neither cancelled nor only placed."""
-    twice = f"if({str(charged_twice).lower()} AND order_id % 200 = 83, 2, 1)"
     return orders.where("status NOT IN ('placed', 'cancelled')").selectExpr(
         "1000000 + order_id AS payment_id",
         "order_id",
         "amount AS order_amount",
-        f"CAST(amount * {twice} AS decimal(12, 2)) AS paid_amount",
+        "CAST(amount * if(order_id % 200 = 83, 2, 1) AS decimal(12, 2)) AS paid_amount",
         f"{_pick('order_id', 'method', 'card', 'card', 'transfer', 'invoice')} AS method",
         "if(order_id % 350 = 91, '4111111111111111', concat('P', order_id)) AS reference",
         "ordered_at + INTERVAL '5' MINUTE AS paid_at",
+    )
+
+
+def repaired_payments(payments: DataFrame) -> DataFrame:
+    """What was charged twice is refunded, and references are those that the provider documents."""
+    return payments.withColumns(
+        {
+            "paid_amount": F.least("paid_amount", "order_amount"),
+            "reference": F.concat(F.lit("P"), F.col("order_id")),
+        }
     )
 
 

@@ -14,15 +14,19 @@ from typing import Any
 import dagster as dg
 from rich.console import Console
 
+import dq_dagster as dq
 from definitions import defs
+from dq_dagster.integration.guarded.replay import Replay
+from dq_dagster.integration.guarded.stats import DROPPED, ROWS_IN, ROWS_OUT
 from dq_dagster.spark.session.java import ensure_java
-from examples.shop import assets, days, report, resources, rules
+from examples.shop import assets, data, days, report, resources, rules
 from examples.shop.progress import Progress, is_check
 
 SPARK_LOG = resources.HOME / "spark.log"
 # Wide enough for the messages where the output is no terminal.
 WIDTH = 120
 BY_DAY = assets.orders_by_day.key.to_user_string()
+PAYMENTS = "payments"
 _UI = "http://127.0.0.1:3000/assets"
 
 
@@ -37,8 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print("Starting Spark ...")
         start_spark()
         whole = run(instance, console, resources={"shop": {"config": shop}})
+        replayed = replay(whole, instance, console)
         by_day = run_days(instance, console)
-    return show(whole, by_day, console, saved=saved)
+    return show(whole, replayed, by_day, console, saved=saved)
 
 
 def start_spark() -> None:
@@ -54,6 +59,34 @@ def run(
 ) -> dg.ExecuteInProcessResult:
     """Builds and checks the shop, with a line for each step that is done."""
     return _run("shop_job", instance, console, resources=resources)
+
+
+def replay(
+    whole: dg.ExecuteInProcessResult,
+    instance: dg.DagsterInstance,
+    console: Console,
+    *,
+    definitions: dg.Definitions = defs,
+) -> Replay | None:
+    """Repairs the payments that were left out, and lets them be judged again, if there are any."""
+    if not _payments_built(whole).get(DROPPED):
+        return None
+    replayed = dq.replay(definitions, PAYMENTS, repair=data.repaired_payments, instance=instance)
+    console.print(f"        {PAYMENTS}: replayed, {replayed.released:,} rows released")
+    return replayed
+
+
+def _payments_built(whole: dg.ExecuteInProcessResult) -> Mapping[str, int]:
+    """The numbers that are on record of the payments of a run; none if they were not built."""
+    for event in whole.get_asset_materialization_events():
+        built = event.step_materialization_data.materialization
+        if built.asset_key == dg.AssetKey(PAYMENTS):
+            return {
+                name: entry.value
+                for name, entry in built.metadata.items()
+                if isinstance(entry, dg.IntMetadataValue) and entry.value is not None
+            }
+    return {}
 
 
 def run_days(
@@ -93,6 +126,7 @@ def _run(
 
 def show(
     whole: dg.ExecuteInProcessResult,
+    replayed: Replay | None,
     by_day: dg.ExecuteInProcessResult,
     console: Console,
     *,
@@ -100,6 +134,8 @@ def show(
 ) -> int:
     """Prints what the checks said, and what to do next; returns the exit code."""
     _show_tables(whole, console)
+    if replayed is not None:
+        _show_replay(_payments_built(whole), replayed, console)
     _show_days(by_day, console)
     crashes = [event for result in (whole, by_day) for event in _crashes(result)]
     for event in crashes:
@@ -109,8 +145,20 @@ def show(
     return 1 if crashes else 0
 
 
+def _show_replay(built: Mapping[str, int], replayed: Replay, console: Console) -> None:
+    console.print(
+        f"[bold]{PAYMENTS}[/bold] is guarded: its rows are judged before they are published. Of "
+        f"{built[ROWS_IN]:,} rows, {built[DROPPED]:,} were left out and kept in "
+        f"{PAYMENTS}_quarantine; settlements was built from the other {built[ROWS_OUT]:,}. Then "
+        f"they were repaired and replayed: {replayed.released:,} passed and are in {PAYMENTS} now, "
+        f"{replayed.remaining:,} stay in quarantine.\n",
+        highlight=False,
+    )
+
+
 def _show_tables(whole: dg.ExecuteInProcessResult, console: Console) -> None:
-    unpartitioned = [rule_set for rule_set in rules.RULE_SETS if rule_set.asset_name != BY_DAY]
+    every = [*rules.RULE_SETS, *rules.IN_FLIGHT]
+    unpartitioned = [rule_set for rule_set in every if rule_set.asset_name != BY_DAY]
     lines = report.lines_of(whole, unpartitioned)
     report.print_table(lines, console)
     counts = report.counts_of([line.status for line in lines])
@@ -150,8 +198,10 @@ def _next_step(*, saved: bool) -> str:
     if not saved:
         return "Nothing was saved, since DAGSTER_HOME is not set. [bold]./dev demo[/bold] sets it."
     return (
-        f"Next: [bold]./dev ui[/bold] shows the same in Dagster, on {_UI}/payments?view=checks\n"
+        f"Next: [bold]./dev ui[/bold] shows the same in Dagster, on {_UI}/products?view=checks\n"
         "(Assets, then an asset, then its tab Checks; a click on a check shows its history).\n"
+        f"Payments before and after the replay: {_UI}/{PAYMENTS}?view=checks"
+        "&checkDetail=no_card_numbers, under Execution history.\n"
         f"The days are on {_UI}/{BY_DAY}?view=checks&checkDetail=orders_come_in, under Partitions."
     )
 
@@ -174,7 +224,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev demo", description=__doc__)
     parser.add_argument("--orders", type=int, default=5_000, help="how many orders there are")
     parser.add_argument(
-        "--repaired", action="store_true", help="leave out the defect that blocks settlements"
+        "--repaired", action="store_true", help="leave out the defect that blocks price_list"
     )
     return parser.parse_args(arguments)
 

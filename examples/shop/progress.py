@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import dagster as dg
 from rich.console import Console
 
 import dq_dagster as dq
+from dq_dagster.integration.guarded.stats import DROPPED
 from examples.shop import report
 
 # How the library names the step that checks an asset.
@@ -38,8 +40,7 @@ class Progress:
     def _end_of_step(self, event: dg.DagsterEvent) -> None:
         asset = (event.step_key or "").removeprefix(_CHECK)
         if self._built:
-            partitions = [one.partition for one in self._built if one.partition]
-            self._say(f"{asset}: built{f', {len(partitions)} partitions' if partitions else ''}")
+            self._say(f"{asset}: built{_details(self._built)}")
         if self._statuses:
             self._say(f"{asset}: checked, {report.counts_of(self._statuses)}")
         elif event.is_step_failure:
@@ -48,6 +49,20 @@ class Progress:
 
     def _say(self, text: str) -> None:
         self._console.print(f"[dim]{time.monotonic() - self._start:4.0f} s[/dim]  {text}")
+
+
+def _details(built: Sequence[dg.DagsterEvent]) -> str:
+    partitions = [one.partition for one in built if one.partition]
+    left_out = sum(rows_left_out(one) for one in built)
+    return (f", {len(partitions)} partitions" if partitions else "") + (
+        f", {left_out:,} rows left out" if left_out else ""
+    )
+
+
+def rows_left_out(event: dg.DagsterEvent) -> int:
+    """How many rows of a guarded asset were not published; of others none is left out."""
+    entry = event.step_materialization_data.materialization.metadata.get(DROPPED)
+    return 0 if entry is None else int(str(entry.value))
 
 
 def is_check(event: dg.DagsterEvent) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,16 +40,17 @@ class Line:
 
 
 def lines_of(result: dg.ExecuteInProcessResult, rule_sets: Sequence[dq.RuleSet]) -> list[Line]:
-    """One line a rule, in the order of the run, then those that were not run."""
+    """One line a check, in the order of the run, then those that were not run."""
     built = [event.asset_key for event in result.get_asset_materialization_events()]
-    said = {
-        (evaluation.asset_key.to_user_string(), evaluation.check_name): evaluation
-        for evaluation in result.get_asset_check_evaluations()
-    }
+    said: dict[str, dict[str, dg.AssetCheckEvaluation]] = defaultdict(dict)
+    for one in result.get_asset_check_evaluations():
+        said[one.asset_key.to_user_string()][one.check_name] = one
     return [
-        _line(rule_set.asset_name, rule, said.get((rule_set.asset_name, rule.check_name)))
+        _line(rule_set.asset_name, check, said[rule_set.asset_name].get(check))
         for rule_set in sorted(rule_sets, key=lambda one: _position(one, built))
-        for rule in rule_set.enabled_rules
+        for check in dict.fromkeys(
+            [*(rule.check_name for rule in rule_set.enabled_rules), *said[rule_set.asset_name]]
+        )
     ]
 
 
@@ -58,19 +59,18 @@ def _position(rule_set: dq.RuleSet, built: Sequence[dg.AssetKey | None]) -> int:
     return built.index(key) if key in built else len(built)
 
 
-def _line(asset: str, rule: dq.Rule, evaluation: dg.AssetCheckEvaluation | None) -> Line:
+def _line(asset: str, check: str, evaluation: dg.AssetCheckEvaluation | None) -> Line:
     if evaluation is None:
-        message = f"Not run: {asset} was not built."
-        return Line(asset, rule.check_name, dq.Status.NOT_COMPUTED, message)
+        return Line(asset, check, dq.Status.NOT_COMPUTED, f"Not run: {asset} was not built.")
     status = status_of(evaluation)
     observed = evaluation.metadata.get(OBSERVED)
     return Line(
         asset,
-        rule.check_name,
+        check,
         status,
         evaluation.description or "",
         observed=None if observed is None else observed.value,
-        blocks=rule.blocking and status is dq.Status.ERROR,
+        blocks=bool(evaluation.blocking) and status is dq.Status.ERROR,
     )
 
 

@@ -27,7 +27,7 @@ io_manager = dq.SparkIOManager(pyspark=pyspark, path=str(HOME / "shop"))
 
 
 class Shop(dg.ConfigurableResource[None]):
-    """How large the shop is, and whether its payments have been repaired."""
+    """How large the shop is, and whether its prices have been repaired."""
 
     orders: int = 5_000
     repaired: bool = False

@@ -127,6 +127,25 @@ def test_a_disabled_rule_is_tried_if_it_is_named(spark: SparkSession, rules: str
     }
 
 
+def test_queries_are_tried_like_other_rules(spark: SparkSession, tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        """
+asset: orders
+rules:
+  - type: query_dq
+    name: known
+    expectation: select count(*) = 0 from {table} left anti join {orders} using (customer)
+    references: {orders: {files: FILE, format: csv, options: {header: "true"}}}
+  - type: query_dq
+    name: sums
+    expectation: (select sum(amount) from {table} where items > :items) > 1000
+    parameters: {items: 1}
+""".replace("FILE", ORDERS),
+    )
+    assert statuses(file, "--data", ORDERS) == {"known": "Ok", "sums": "Error"}
+
+
 @pytest.mark.parametrize(
     ("kind", "options"), [("parquet", []), ("json", []), ("csv", ["--option", "sep=;"])]
 )

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from examples.shop import demo
-from tests.examples.shop_run import ShopRun, io_manager, resources
+from tests.examples.shop_run import ShopRun, definitions, io_manager, resources
 
 
 @pytest.fixture(scope="package")
@@ -21,5 +21,6 @@ def shop(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
     console = Console(file=output, width=120)
     with dg.DagsterInstance.ephemeral() as instance:
         result = demo.run(instance, console, resources=resources(folder))
+        replayed = demo.replay(result, instance, console, definitions=definitions(folder))
         by_day = demo.run_days(instance, console, resources=io_manager(folder))
-        yield ShopRun(result, by_day, instance, folder, output.getvalue())
+        yield ShopRun(result, replayed, by_day, instance, folder, output.getvalue())

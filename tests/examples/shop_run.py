@@ -9,7 +9,11 @@ from typing import Any, NamedTuple
 
 import dagster as dg
 
+import dq_dagster as dq
+from definitions import defs
+from dq_dagster.integration.guarded.replay import Replay
 from examples.shop import data
+from examples.shop import resources as shop_resources
 
 
 class Defect(NamedTuple):
@@ -34,9 +38,10 @@ DEFECTS = planted()
 
 @dataclass(frozen=True)
 class ShopRun:
-    """The two runs of the demo, where the tables lie, and what was printed meanwhile."""
+    """The runs of the demo, where the tables lie, and what was printed meanwhile."""
 
     result: dg.ExecuteInProcessResult
+    replayed: Replay | None
     by_day: dg.ExecuteInProcessResult
     instance: dg.DagsterInstance
     folder: Path
@@ -49,12 +54,28 @@ class ShopRun:
             if evaluation.asset_key == dg.AssetKey(asset) and evaluation.check_name == check
         )
 
+    def path(self, asset: str) -> str:
+        """Where the run of all tables stored an asset; it stays there after a replay."""
+        for event in self.result.get_asset_materialization_events():
+            built = event.step_materialization_data.materialization
+            if built.asset_key == dg.AssetKey(asset):
+                return str(built.metadata["path"].value)
+        raise AssertionError(f"{asset} was not built")
+
     def metadata(self, asset: str, check: str) -> dict[str, Any]:
         return {k: v.value for k, v in self.evaluation(asset, check).metadata.items()}
 
 
 def resources(folder: Path, *, repaired: bool = False) -> dict[str, Any]:
     return {"shop": {"config": {"orders": 600, "repaired": repaired}}, **io_manager(folder)}
+
+
+def definitions(folder: Path) -> dg.Definitions:
+    """Those of the shop, with its tables in this folder."""
+    manager = dq.SparkIOManager(pyspark=shop_resources.pyspark, path=str(folder))
+    return dg.Definitions(
+        assets=defs.assets, resources={**(defs.resources or {}), "io_manager": manager}
+    )
 
 
 def io_manager(folder: Path) -> dict[str, Any]:

@@ -19,14 +19,14 @@ from definitions import defs
 from dq_dagster.rules.base.column_rules import ColumnStatisticRule
 from examples.shop import demo, rules
 from tests.examples.shop_run import DEFECTS as ALL_DEFECTS
-from tests.examples.shop_run import Defect, ShopRun, io_manager, resources
+from tests.examples.shop_run import Defect, ShopRun, definitions, io_manager, resources
 from tests.integration.shelf import record_of, status_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROOT = Path(__file__).parents[2]
-RULE_SETS = {rule_set.asset_name: rule_set for rule_set in rules.RULE_SETS}
+RULE_SETS = {one.asset_name: one for one in (*rules.RULE_SETS, *rules.IN_FLIGHT)}
 
 
 # Those of single days have a test of their own.
@@ -35,10 +35,12 @@ DEFECTS = [defect for defect in ALL_DEFECTS if defect.table != demo.BY_DAY]
 
 @pytest.fixture(scope="module")
 def tables(shop: ShopRun, spark: SparkSession) -> dict[str, DataFrame]:
-    names = ("customers", "products", "orders", "payments")
-    built = {name: shop.result.asset_materializations_for_node(name)[0] for name in names}
-    paths = {name: str(one.metadata["path"].value) for name, one in built.items()}
-    return {name: spark.read.parquet(path) for name, path in paths.items()}
+    names = ("customers", "products", "orders", "payments", "payments_quarantine")
+    stored = {name: spark.read.parquet(shop.path(name)) for name in names}
+    # All payments that came: those that were published, and those that were left out.
+    published = stored["payments"]
+    left_out = stored.pop("payments_quarantine").select(*published.columns)
+    return {**stored, "payments": published.union(left_out)}
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +108,10 @@ def test_there_are_twenty_defects() -> None:
             "payments",
             "never_more_than_ordered",
             "ERROR",
-            "2 of 432 rows (0.46 %) do not meet 'paid_amount <= order_amount' (none allowed).",
+            (
+                "2 of 432 rows (0.46 %) do not meet 'paid_amount <= order_amount' (none allowed). "
+                "Such rows are left out."
+            ),
         ),
         (
             "customers",
@@ -174,21 +179,52 @@ def test_a_broken_blocking_rule_keeps_downstream_from_being_built(shop: ShopRun)
     assert not shop.result.success
     events = shop.result.get_asset_materialization_events()
     built = {event.asset_key.to_user_string() for event in events if event.asset_key}
-    assert built == {"customers", "products", "orders", "payments", "daily_revenue"}
+    every = {key.to_user_string() for key in defs.resolve_all_asset_keys()}
+    assert every - built == {"price_list", "orders_by_day"}
+    assert shop.evaluation("products", "lowest_price").blocking
 
 
-def test_repaired_payments_let_downstream_be_built(shop: ShopRun) -> None:
+def test_repaired_prices_let_downstream_be_built(shop: ShopRun) -> None:
     result = defs.resolve_job_def("shop_job").execute_in_process(
         run_config={"resources": resources(shop.folder, repaired=True)},
-        asset_selection=[dg.AssetKey("payments"), dg.AssetKey("settlements")],
+        asset_selection=[dg.AssetKey("products"), dg.AssetKey("price_list")],
     )
     assert result.success
     checks = {
         evaluation.check_name: evaluation.passed
         for evaluation in result.get_asset_check_evaluations()
-        if evaluation.asset_key == dg.AssetKey("settlements")
+        if evaluation.asset_key == dg.AssetKey("price_list")
     }
-    assert checks == {"record_count_in_range": True, "nothing_overpaid": True}
+    assert checks == {"record_count_in_range": True, "priced": True}
+
+
+def test_bad_payments_are_left_out_and_kept_in_quarantine(
+    shop: ShopRun, spark: SparkSession, tables: dict[str, DataFrame]
+) -> None:
+    planted = {
+        (row.order_id, defect.check)
+        for defect in DEFECTS
+        if defect.table == "payments"
+        for row in tables["payments"].where(defect.rows).collect()
+    }
+    rows = spark.read.parquet(shop.path("payments_quarantine")).collect()
+    assert {(row.order_id, fault.rule) for row in rows for fault in row.dq_faults} == planted
+    assert {(row.reference, row.dq_state) for row in rows} == {("***", "left_out")}
+    published = spark.read.parquet(shop.path("payments"))
+    assert published.where(published.order_id.isin([order for order, _ in planted])).isEmpty()
+    # What is downstream was built from the good ones.
+    assert spark.read.parquet(shop.path("settlements")).count() == published.count() == 428
+
+
+def test_repaired_payments_are_released_by_a_replay(shop: ShopRun, spark: SparkSession) -> None:
+    assert str(shop.replayed) == "payments: of 4 rows in quarantine 4 were released, 0 remain."
+    now: Any = definitions(shop.folder).load_asset_value("payments", instance=shop.instance)
+    assert now.count() == 432
+    before = spark.read.parquet(shop.path("payments"))
+    released = now.join(before, "payment_id", "left_anti").collect()
+    assert {row.reference for row in released} == {f"P{row.order_id}" for row in released}
+    assert all(row.paid_amount == row.order_amount for row in released)
+    assert dq.stats(shop.instance, "payments")["rows_published"].tolist() == [432, 428]
 
 
 def test_the_session_keeps_its_settings(shop: ShopRun, spark: SparkSession) -> None:
@@ -196,29 +232,36 @@ def test_the_session_keeps_its_settings(shop: ShopRun, spark: SparkSession) -> N
 
 
 def test_the_demo_shows_its_progress(shop: ShopRun) -> None:
-    lines = [line.split("s  ", 1)[1] for line in shop.progress.splitlines()]
+    lines = [line[8:].strip() for line in shop.progress.splitlines()]
     assert "customers: built" in lines
     assert "customers: checked, 2 Error, 3 Warning, 1 Empty, 6 Ok" in lines
-    assert "payments: checked, 2 Error, 1 Warning, 5 Ok" in lines
+    assert "payments: built, 4 rows left out" in lines
+    assert "payments: checked, 2 Error, 1 Warning, 6 Ok" in lines
+    assert "payments: replayed, 4 rows released" in lines
 
 
 def test_the_demo_ends_with_a_table(shop: ShopRun) -> None:
     output = io.StringIO()
-    code = demo.show(shop.result, shop.by_day, Console(file=output, width=120), saved=True)
+    console = Console(file=output, width=120)
+    code = demo.show(shop.result, shop.replayed, shop.by_day, console, saved=True)
     text = output.getvalue()
     assert code == 0
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) <= 120
     assert text.split()[:5] == ["asset", "check", "status", "observed", "message"]
-    assert "48 checks: 11 Error, 10 Warning, 1 Empty, 24 Ok, 2 NotComputed" in text
-    assert "Not run: settlements was not built." in text
-    assert "payments.never_more_than_ordered is a blocking rule, and it is broken" in text
+    assert "51 checks: 11 Error, 10 Warning, 1 Empty, 27 Ok, 2 NotComputed" in text
+    assert "Not run: price_list was not built." in text
+    assert text.count("is a blocking rule, and it is broken") == 1
+    assert "products.lowest_price is a blocking rule, and it is broken" in text
+    words = " ".join(text.split())
+    assert "Of 432 rows, 4 were left out and kept in payments_quarantine" in words
+    assert "4 passed and are in payments now, 0 stay in quarantine" in words
     assert "./dev ui" in text
 
 
 def test_a_narrow_terminal_gets_a_table_that_fits(shop: ShopRun) -> None:
     output = io.StringIO()
-    demo.show(shop.result, shop.by_day, Console(file=output, width=80), saved=True)
+    demo.show(shop.result, shop.replayed, shop.by_day, Console(file=output, width=80), saved=True)
     lines = output.getvalue().splitlines()
     assert lines[1].split() == ["asset", "check", "status", "message"]
     assert max(len(line) for line in lines if "http" not in line) <= 80
@@ -226,7 +269,7 @@ def test_a_narrow_terminal_gets_a_table_that_fits(shop: ShopRun) -> None:
 
 def test_the_demo_says_when_nothing_was_saved(shop: ShopRun) -> None:
     output = io.StringIO()
-    demo.show(shop.result, shop.by_day, Console(file=output, width=120), saved=False)
+    demo.show(shop.result, shop.replayed, shop.by_day, Console(file=output, width=120), saved=False)
     assert "Nothing was saved" in output.getvalue()
     assert "./dev ui" not in output.getvalue()
 
@@ -240,8 +283,10 @@ def test_the_demo_distinguishes_a_crash_from_a_broken_rule(
     console = Console(file=output, width=120)
     with dg.DagsterInstance.ephemeral() as instance:
         result = demo.run(instance, console, resources=resources(in_the_way))
+        replayed = demo.replay(result, instance, console)
         by_day = demo.run_days(instance, console, resources=io_manager(in_the_way))
-    assert demo.show(result, by_day, console, saved=True) == 1
+    assert replayed is None
+    assert demo.show(result, replayed, by_day, console, saved=True) == 1
     assert "customers could not be built" in output.getvalue()
     assert "orders_by_day could not be built" in output.getvalue()
 

@@ -115,7 +115,7 @@ def test_the_demo_shows_the_days(shop: ShopRun) -> None:
     assert "orders_by_day: built, 42 partitions\n" in shop.progress
     assert "orders_by_day: checked, 3 Error, 1 Warning, 42 Empty, 165 Ok\n" in shop.progress
     output = io.StringIO()
-    demo.show(shop.result, shop.by_day, Console(file=output, width=120), saved=True)
+    demo.show(shop.result, shop.replayed, shop.by_day, Console(file=output, width=120), saved=True)
     text = output.getvalue()
     assert "in one run for 42 days, from 2024-02-19 to 2024-03-31" in text
     assert f"orders_come_in         {'.' * 14}{'+' * 8}E{'+' * 19} " in text

@@ -86,6 +86,7 @@ RULES: dict[str, dict[str, Any]] = {
     "row_inserted_count_in_range": {"columns": "d", "window": "1 day", "min": 1},
     "row_dq": {"expectation": "n > 0"},
     "agg_dq": {"expectation": "avg(n) > 0"},
+    "query_dq": {"expectation": "(select avg(t.n) from {table} t) > 0"},
 }
 
 E, K, X = "Empty", "Ok", "Error"
@@ -143,6 +144,7 @@ EXPECTED: dict[str, list[str]] = {
     "row_dq":                        [X,   E,   X,    E,       K,  K,  X],
     # An unknown answer fails, and an aggregate that is NaN is not trusted.
     "agg_dq":                        [X,   E,   X,    E,       X,  K,  X],
+    "query_dq":                      [X,   E,   X,    E,       X,  K,  X],
 }  # fmt: skip
 
 

@@ -182,7 +182,7 @@ HOSTILE_AGGREGATES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ),
     (
         "is a subquery",
-        None,
+        "query_dq",
         (
             "percentile_cont(0.5) within group (order by (select 1)) > 1",
             "size(collect_set((select 1))) > 1",
@@ -333,7 +333,7 @@ HOSTILE_AGGREGATES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ),
     (
         "is a subquery",
-        None,
+        "query_dq",
         (
             "(select sum(amount) from orders) > 0",
             "sum(amount) > (select 1)",

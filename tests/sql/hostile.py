@@ -157,7 +157,7 @@ HOSTILE: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ),
     (
         "is a subquery",
-        None,
+        "query_dq",
         (
             "id in (select id from other)",
             "id not in (select id from other)",

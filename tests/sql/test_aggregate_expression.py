@@ -92,7 +92,8 @@ def test_an_aggregate_among_row_expressions_is_told_the_type_that_fits(text: str
             "(select 1) > count(*)",
             (
                 "'(select 1)' is a subquery, and subqueries are not possible here: write a "
-                "condition on the columns of this table. (A column of that name needs backquotes.)"
+                "condition on the columns of this table, or a rule of type query_dq. (A column of "
+                "that name needs backquotes.)"
             ),
         ),
         ("mode(a) = 1", "'mode(a)': mode() takes 2 arguments: a value of each row; the word true."),

@@ -13,11 +13,10 @@ from dq_dagster.errors import (
     DeclarationError,
     Problem,
 )
-from dq_dagster.integration.checks.loading import LoadedChecks, keys_of, place_of
+from dq_dagster.integration.checks.loading import LoadedChecks, keys_of, place_of, watch
 from dq_dagster.integration.checks.readers import reader_of
 from dq_dagster.integration.checks.results import check_specs
 from dq_dagster.integration.checks.step import CheckedAsset, CheckRun
-from dq_dagster.integration.internals import watch
 from dq_dagster.integration.partitions.asset_partitions import (
     declared_partitions,
 )
@@ -44,7 +43,7 @@ def build_asset_checks(
     known = {key for asset in listed for key in keys_of(asset)}
     if known:
         _refuse_unknown_assets(every, known)
-    _refuse_what_is_not_built(every)
+    refuse_what_is_not_built(every)
     # Here already, because the assets of the same process may be the first to start Spark.
     use_packaged_java()
     return [_checks_of(rule_set, listed) for rule_set in every if rule_set.enabled_rules]
@@ -96,7 +95,7 @@ def _refuse_unknown_assets(rule_sets: Sequence[RuleSet], known: set[dg.AssetKey]
         raise DeclarationError(problems)
 
 
-def _refuse_what_is_not_built(rule_sets: Sequence[RuleSet]) -> None:
+def refuse_what_is_not_built(rule_sets: Sequence[RuleSet]) -> None:
     """A field that would silently have no effect is worse than none."""
     problems = []
     for rule_set in rule_sets:

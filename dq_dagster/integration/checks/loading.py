@@ -9,14 +9,73 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import dagster as dg
 
 from dq_dagster.errors import DeclarationError, Problem
-from dq_dagster.integration.internals import defined_in, watcher_of
+from dq_dagster.integration.internals import defined_in
 from dq_dagster.integration.partitions.asset_partitions import asset_key, declared_partitions
 from dq_dagster.ruleset import Origin, RuleSet
+
+
+class Watcher(Protocol):
+    """What wants to know how the step of some checks gets on in a code location."""
+
+    def loaded_beside(self, known: Collection[dg.AssetKey]) -> None:
+        """A job with the step in it was put together; ``known`` are the assets there."""
+
+    def doubled(self) -> Exception:
+        """What to raise if a job has another step of the same name."""
+
+
+class _WatchedOp(dg.OpDefinition):
+    """A step that is watched while Dagster loads a code location.
+
+    Dagster has no place to say that checks are of an asset that does not exist (it makes one up),
+    and calls two steps for one asset "conflicting node definitions".
+    """
+
+    watcher: Watcher
+    # The assets beside which the watcher last saw the step: a run puts together several jobs.
+    beside: set[dg.AssetKey] | None = None
+
+    def get_inputs_must_be_resolved_top_level(self, asset_layer: Any, handle: Any = None) -> Any:
+        beside = defined_in(asset_layer.asset_graph)
+        if beside != self.beside:
+            self.watcher.loaded_beside(beside)
+            self.beside = beside
+        return super().get_inputs_must_be_resolved_top_level(asset_layer, handle)
+
+    def has_input(self, name: str) -> bool:
+        """Dagster asks for inputs that it knows of a step of that name: if not of this, of another.
+
+        Which of the two it holds for the step, and asks first, is a matter of chance.
+        """
+        if not super().has_input(name):
+            raise self.watcher.doubled()
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        if self is not other and isinstance(other, _WatchedOp) and other.name == self.name:
+            raise self.watcher.doubled()
+        return self is other
+
+    __hash__ = dg.OpDefinition.__hash__
+
+
+def watch(checks: dg.AssetChecksDefinition, watcher: Watcher) -> None:
+    """Lets the watcher know when the checks are loaded into a code location."""
+    op: Any = checks.node_def
+    # The decorator makes the op: a class of its own can only be given to it afterwards.
+    op.__class__ = _WatchedOp
+    op.watcher = watcher
+
+
+def watcher_of(checks: dg.AssetsDefinition) -> Watcher | None:
+    """Who watches the checks; None if they were built by others."""
+    op = checks.node_def if checks.is_executable else None
+    return op.watcher if isinstance(op, _WatchedOp) else None
 
 
 class UnknownAssetWarning(UserWarning):

@@ -233,23 +233,14 @@ class CheckRun:
         return RecordedStates(self.context.instance, asset, checks, self.requested.partitions)
 
     def _evaluated(self, batch: BatchRequest) -> list[Outcome]:
-        request, key = batch.request, self.checked.key
+        request = batch.request
         late = out_of_time()
         if late is not None:
             return _failed(request, dict.fromkeys([*(request.partitions or ()), None], late))
         plan = make_plan(request)
         parts = f" ({plural(len(request.partitions), 'partition')})" if request.partitions else ""
         self.context.log.info("%s: %s%s", self.checked.name, plan.headline(), parts)
-        beside = OtherDatasets(
-            asset=self.checked.name, references=OtherAssets(self.context, self.checked.others)
-        )
-        if any(one.reads_log for one in request.rules):
-            rules = [one.rule for one in request.rules]
-            beside = replace(
-                beside,
-                recorded=recorded_values(self.context, key, rules, request.keys()),
-                metadata=latest_metadata(self.context, key, request),
-            )
+        beside = datasets_beside(self.context, self.checked, request)
         source = BatchSource(batch.data, request, batch.partition_by, datetime.now(UTC), beside)
         found = evaluate_plan(
             plan, source, history=self.history, reuse=batch.reuse, sampling=self._sampling()
@@ -292,6 +283,21 @@ def _failed(request: CheckRequest, failures: Mapping[str | None, DqError]) -> li
         for partition in one.keys(request.partitions or ())
         if partition in failures
     ]
+
+
+def datasets_beside(
+    context: StepContext, checked: CheckedAsset, request: CheckRequest
+) -> OtherDatasets:
+    """What the requested rules may read beyond the data of their asset."""
+    beside = OtherDatasets(asset=checked.name, references=OtherAssets(context, checked.others))
+    if not any(one.reads_log for one in request.rules):
+        return beside
+    rules = [one.rule for one in request.rules]
+    return replace(
+        beside,
+        recorded=recorded_values(context, checked.key, rules, request.keys()),
+        metadata=latest_metadata(context, checked.key, request),
+    )
 
 
 def _failures(error: MissingPartitions) -> dict[str | None, DqError]:

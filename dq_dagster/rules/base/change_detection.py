@@ -11,7 +11,7 @@ from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.typical import Baseline, Lookback, PeriodUnit, Typical
 from dq_dagster.metrics.metric import Metric
 from dq_dagster.rules.base.rule import RuleFamily
-from dq_dagster.rules.fields.constraints import Factor, Period
+from dq_dagster.rules.fields.constraints import Factor, Period, Phase
 from dq_dagster.rules.fields.ranges import ValueJudge
 
 
@@ -22,6 +22,9 @@ class ChangeDetection(ValueJudge):
 
     family: ClassVar[RuleFamily] = RuleFamily.CHANGE_DETECTION
 
+    on: Phase = "validated"
+    """Which rows are judged in flight: by default those that are published (``validated``), as the
+    earlier values are of such rows."""
     period_unit: PeriodUnit = "runs"
     """What the two periods are counted in: ``runs``, that is earlier values, or ``days``."""
     learning_period: Period = 7

@@ -110,7 +110,7 @@ class Rule(BaseModel):
     """What is judged on a partitioned asset: each partition, the whole dataset, or both."""
     action_if_failed: DatasetAction = "ignore"
     """What an Error means in flight: ``ignore`` only reports it, ``fail`` publishes nothing and
-    fails the run. Rules that count rows also have ``drop``."""
+    fails the run. Rules that count rows also have ``drop``, which leaves those rows out."""
     on: Phase = "both"
     """Which rows a rule about all of them is judged on in flight: the ``source`` as it came, the
     ``validated`` rows that are kept, or ``both``."""
@@ -137,6 +137,9 @@ class Rule(BaseModel):
     counts_rows: ClassVar[bool] = False
     # Whether the rule is about rows, so that a filter and a breakdown by group mean something.
     judges_rows: ClassVar[bool] = True
+    # Whether it runs what its author wrote as it is, so that it may only come from places that are
+    # trusted: from Python, or from files that a deployment loads, never from a table of rules.
+    trusted: ClassVar[bool] = False
     # Whether what it observes is the value of the first of its metrics (of each column's, where
     # columns are judged); else it is made of several, and has a key of its own on record.
     observes_first_metric: ClassVar[bool] = False
@@ -267,9 +270,8 @@ class RowRule(Rule):
     """A rule that counts rows: each row by itself keeps it or breaks it."""
 
     action_if_failed: RowAction = "ignore"
-    """What becomes in flight of a row that breaks the rule: ``ignore`` keeps it, ``drop`` leaves it
-    out, and with ``fail``, if the rule is an Error, nothing is published and the run fails. In each
-    case the row is quarantined. One that is only beyond a soft bound is kept."""
+    """What an Error means in flight: ``ignore`` only reports it, ``fail`` publishes nothing and
+    fails the run. Rules that count rows also have ``drop``, which leaves those rows out."""
 
     counts_rows = True
 

@@ -17,6 +17,7 @@ from dq_dagster.sql.expressions import (
     order_refusals,
     refusals,
 )
+from dq_dagster.sql.queries import query_refusals
 from dq_dagster.sql.refusal import Refusal
 
 _MOST_DIGITS = 1_233
@@ -146,3 +147,4 @@ RowSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(refusals))]
 FilterSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(filter_refusals))]
 OrderSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(order_refusals))]
 AggregateSql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(aggregate_refusals))]
+QuerySql: TypeAlias = Annotated[str, AfterValidator(_acceptable_by(query_refusals))]

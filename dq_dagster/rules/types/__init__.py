@@ -49,6 +49,7 @@ from dq_dagster.rules.types.recency import Freshness as Freshness
 from dq_dagster.rules.types.recency import RowInsertedCountInRange as RowInsertedCountInRange
 from dq_dagster.rules.types.expectations import RowExpectation as RowExpectation
 from dq_dagster.rules.types.expectations import AggregateExpectation as AggregateExpectation
+from dq_dagster.rules.types.expectations import QueryExpectation as QueryExpectation
 from dq_dagster.rules.types.expectations import PythonRule as PythonRule
 from dq_dagster.rules.types.metrics import MetricInRange as MetricInRange
 from dq_dagster.rules.types.metrics import MetricInSet as MetricInSet

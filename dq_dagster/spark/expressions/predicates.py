@@ -15,6 +15,8 @@ from dq_dagster.metrics.conditions import (
     HasValue,
     InLastWhile,
     IsEmpty,
+    KeptOut,
+    Marked,
     NotValid,
     Outside,
     PatternMatch,
@@ -24,7 +26,7 @@ from dq_dagster.metrics.conditions import (
     ValueSql,
 )
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.metrics.frequency import Repeated
+from dq_dagster.metrics.frequency import HasKey, Repeated
 from dq_dagster.metrics.metric import ConditionCount, RowMetric
 from dq_dagster.metrics.sources import ReferenceMembership
 from dq_dagster.rules.fields.regex import fixed_width, whole
@@ -38,6 +40,7 @@ from dq_dagster.spark.frames.columns import (
     identifier,
     text_literal,
 )
+from dq_dagster.spark.frames.frames import TARGET
 
 # With more of them the pattern would be as fast.
 _MOST = 30
@@ -235,6 +238,24 @@ def _repeated(condition: Repeated, table: JudgedTable) -> str:
     return identifier(condition.flag)
 
 
+def _has_key(condition: HasKey, table: JudgedTable) -> str:
+    grouping = condition.grouping
+    values = [
+        f"{value_or_empty(table.column(name), blank_is_empty=grouping.blank_is_empty)} IS NOT NULL"
+        for name in grouping.columns
+    ]
+    return f"({' OR '.join(values)})"
+
+
+def _marked(condition: Marked, table: JudgedTable) -> str:
+    marks = f"substring_index({identifier(TARGET)}, '-', -1)"
+    return f"(substring({marks}, {condition.place + 1}, 1) = '1')"
+
+
+def _kept_out(condition: KeptOut, table: JudgedTable) -> str:
+    raise Misfit("Which rows were kept out is known while the asset is built, and not afterwards.")
+
+
 def in_set(column: ColumnRef, values: Sequence[Constant], *, ignore_case: bool) -> str:
     """True for the values of the column that are in the set."""
     return member_of(column, values, "ignore_case" if ignore_case else "exact")
@@ -294,4 +315,7 @@ _PREDICATES: Mapping[type[Condition], Callable[[Any, JudgedTable], str]] = {
     InLastWhile: _in_last_while,
     ReferenceMembership: _reference_membership,
     Repeated: _repeated,
+    HasKey: _has_key,
+    Marked: _marked,
+    KeptOut: _kept_out,
 }

@@ -55,12 +55,11 @@ def at_home(frame: DataFrame) -> DataFrame:
     return frame if home is session else _moved(frame, home)
 
 
-def beside_its_views(frame: DataFrame) -> DataFrame:
-    """The same rows where queries find the tables and temporary views that they find at home."""
-    session = frame.sparkSession
+def with_views_of_home(session: SparkSession) -> SparkSession:
+    """A session where queries find the tables and temporary views that they find at home."""
     home = home_of(session)
     if home is session:
-        return frame
+        return session
     # A new session each time: a twin would keep the views that its home has dropped since.
     fresh = _like(home, home.newSession())
     fresh.catalog.setCurrentCatalog(home.catalog.currentCatalog())
@@ -69,7 +68,12 @@ def beside_its_views(frame: DataFrame) -> DataFrame:
         # One that cannot be read any more is missed by those who name it, and by nobody else.
         with suppress(PySparkException):
             _moved(home.table(identifier(view.viewName)), fresh).createTempView(view.viewName)
-    return _moved(frame, fresh)
+    return fresh
+
+
+def in_session(frame: DataFrame, session: SparkSession) -> DataFrame:
+    """The same rows as those of a frame of that session."""
+    return frame if frame.sparkSession is session else _moved(frame, session)
 
 
 def home_of(session: SparkSession) -> SparkSession:

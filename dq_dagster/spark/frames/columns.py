@@ -13,6 +13,7 @@ from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.spark.frames.failures import reason_of
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.session.session import is_case_sensitive
+from dq_dagster.sql import literals
 from dq_dagster.sql.expressions import columns_used
 
 if TYPE_CHECKING:
@@ -31,21 +32,13 @@ COMPARABLE = (
 )
 
 
+# How names and texts are written belongs together, and most of those who need it are of this layer.
+text_literal = literals.text_literal
+
+
 def identifier(name: str) -> str:
     """A column name as SQL, whatever it consists of."""
     return "`" + name.replace("`", "``") + "`"
-
-
-def text_literal(value: str) -> str:
-    """A string literal that means the same under every parser setting.
-
-    Backslashes and quotes read differently with ``escapedStringLiterals`` and between versions,
-    and ``${...}`` is replaced with settings even between quotes, so anything beyond plain
-    characters goes as the hexadecimal form of its UTF-8 bytes.
-    """
-    if value.isascii() and value.isprintable() and not set(value) & {"'", '"', "\\", "$"}:
-        return f"'{value}'"
-    return f"CAST(X'{value.encode().hex()}' AS STRING)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,10 +51,14 @@ _HINTS = {
     "INVALID_ARRAY_INDEX": "an index outside the array; get() gives NULL instead",
     "INVALID_ARRAY_INDEX_IN_ELEMENT_AT": "an index outside the array; try_element_at gives NULL",
     "CANNOT_PARSE_TIMESTAMP": "a text that is no timestamp; try_to_timestamp gives NULL instead",
+    "SCALAR_SUBQUERY_TOO_MANY_ROWS": (
+        "a subquery that stands for a value gives more than one row; aggregate them"
+    ),
     "java.util.regex.PatternSyntaxException": "the pattern is not a regular expression of Java",
     "java.lang.StackOverflowError": "an expression or pattern too deep for the data",
 }
 _JAVA_CLASS = re.compile(r"\b(?:[a-z_]\w*\.)+[A-Z]\w*(?:Exception|Error)\b")
+_NAMED = re.compile(r"\borg\.apache\.spark\.Spark\w*Exception: \[([A-Z][A-Z0-9_.]+)\]")
 _WRAPPERS = {"org.apache.spark.SparkException", "java.util.concurrent.ExecutionException"}
 
 
@@ -93,6 +97,10 @@ def condition_of(error: Exception) -> str:
     if condition:
         return condition
     classes = [name for name in _JAVA_CLASS.findall(str(error)) if name not in _WRAPPERS]
+    # What stops a query on the driver comes as Java's exception, not as PySpark's.
+    named = _NAMED.search(str(error))
+    if named and (not classes or classes[0].startswith("org.apache.spark.")):
+        return named[1]
     return classes[0] if classes else type(error).__name__
 
 

@@ -126,6 +126,15 @@ def _column(name: str, series: pd.Series[Any], zone: str) -> Column | _Unreadabl
 # A column that says which partition a row came from. Rules, functions and queries never see it,
 # and no data has a column of that name: it is another one in each process.
 HIDDEN_KEY = f"__dq_partition_key_{uuid.uuid4().hex}__"
+# A column of the same kind that says where a row goes in flight: without any fault, with faults
+# that let it pass, or kept out. After a dash it has a one or a zero for each fault that cannot be
+# found again in the stored row.
+TARGET = f"__dq_target_{uuid.uuid4().hex}__"
+GOOD, KEPT, OUT = "good", "kept", "out"
+# One that is true for rows that are in the table already, and stay there whatever they break.
+STORED = f"__dq_stored_{uuid.uuid4().hex}__"
+# And one that says which row of a pandas DataFrame it was.
+ROW = f"__dq_row_{uuid.uuid4().hex}__"
 
 
 def as_spark(data: Any) -> DataFrame:
@@ -231,6 +240,30 @@ def _from_pandas(tables: Mapping[Any, pd.DataFrame]) -> dict[Any, DataFrame]:
     # Here, since it takes a while to import what it needs.
 
     return from_pandas(tables)
+
+
+def has_rows(frame: DataFrame) -> bool:
+    """Whether there is any row."""
+    return not frame.isEmpty()
+
+
+def to_pandas(frame: DataFrame) -> pd.DataFrame:
+    """All rows, brought to this process: for those who keep them there anyway."""
+    return frame.toPandas()
+
+
+def beside_stored(stored: DataFrame, others: DataFrame) -> DataFrame:
+    """The stored rows and others, with the columns of the former; STORED tells them apart."""
+    there = {name.lower() for name in others.columns}
+    known = [F.col(_quoted(name)) for name in stored.columns if name.lower() in there]
+    mine = stored.withColumn(STORED, F.expr("true"))
+    return mine.unionByName(
+        others.select(*known).withColumn(STORED, F.expr("false")), allowMissingColumns=True
+    )
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:

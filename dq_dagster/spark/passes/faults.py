@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import RuleFailure, UnreadableData
-from dq_dagster.metrics.conditions import Fault
+from dq_dagster.metrics.conditions import Fault, Marked
 from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.metrics.metric import ConditionCount
 from dq_dagster.metrics.sources import ReferenceMembership
@@ -26,6 +26,8 @@ from dq_dagster.spark.frames.columns import (
     text_literal,
 )
 from dq_dagster.spark.frames.failures import without_quoting_rows
+from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, STORED, TARGET
+from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 from dq_dagster.spark.passes.lookups import join_with
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
@@ -115,10 +117,31 @@ class JudgedRows:
         """True for the rows that do not reach the table."""
         return _any(one.keeps_out for one in self.rules)
 
+    @property
+    def marks(self) -> list[str]:
+        """The faults that cannot be found again in a stored row, in the order of the rules."""
+        return [sql for one in self.rules for fault, sql in one.sql.items() if not fault.lasting]
+
     def entries(self) -> str:
         """What rules a row breaks, and how: an array of structs."""
         listed = ", ".join(one.entry() for one in self.rules)
         return f"filter(array({listed}), entry -> entry IS NOT NULL)"
+
+    def with_target(self) -> DataFrame:
+        """The rows with TARGET, and with what cannot be found again in a stored row."""
+        kept_out, own = self.kept_out, self._own()
+        if STORED in self.columns:
+            stored = identifier(STORED)
+            kept_out = f"(NOT {stored} AND {kept_out})"
+            own.remove(stored)
+        target = (
+            f"CASE WHEN {kept_out} THEN {text_literal(OUT)} "
+            f"WHEN {self.broken} THEN {text_literal(KEPT)} ELSE {text_literal(GOOD)} END"
+        )
+        if self.marks:
+            digits = ", ".join(f"if({sql}, '1', '0')" for sql in self.marks)
+            target = f"concat_ws('-', {target}, if({self.broken}, concat({digits}), NULL))"
+        return self.frame.selectExpr(*own, f"{target} AS {identifier(TARGET)}")
 
     def good(self) -> DataFrame:
         return self._plain(self.frame.where(f"NOT {self.kept_out}"))
@@ -179,6 +202,92 @@ def judged_rows(
     return JudgedRows(wide, tuple(frame.columns), accepted, failures)
 
 
+def stored_rows(frame: DataFrame, rules: Sequence[Rule], table: JudgedTable) -> JudgedRows:
+    """Rows that were written with a target: what they break is found in the row, or marked there.
+
+    The rules are those that the rows were judged by, in the same order.
+    """
+    found: list[RuleFaults] = []
+    place = 0
+    for rule in rules:
+        sql: dict[Fault, str] = {}
+        for fault in rule.faults():
+            if fault.lasting:
+                sql[fault] = fault_sql(fault, table)
+            else:
+                sql[fault] = fault_sql(Fault(Marked(place)), table)
+                place += 1
+        found.append(RuleFaults(rule, sql))
+    return JudgedRows(frame, tuple(frame.columns), tuple(found))
+
+
+def all_good(frame: DataFrame) -> DataFrame:
+    """The rows as if none of them broke any rule."""
+    return frame.selectExpr("*", f"{text_literal(GOOD)} AS {identifier(TARGET)}")
+
+
+def counted_by_target(frame: DataFrame) -> list[tuple[str | None, str, int]]:
+    """Of rows that were written with a target: how many went where, by partition."""
+    key = identifier(HIDDEN_KEY) if HIDDEN_KEY in frame.columns else "CAST(NULL AS STRING)"
+    target = f"substring_index({identifier(TARGET)}, '-', 1)"
+    named = frame.selectExpr(f"{key} AS partition", f"{target} AS target")
+    rows = named.groupBy("partition", "target").count().collect()
+    return [(row["partition"], row["target"], row["count"]) for row in rows]
+
+
+def counted_by_rule(rows: JudgedRows) -> dict[tuple[str, str | None], int]:
+    """How many rows break each rule, by the rule's name and the partition, by one query.
+
+    Most rows break the same few rules: they are counted by which those are, and these then apart.
+    """
+    key = identifier(HIDDEN_KEY) if HIDDEN_KEY in rows.columns else "CAST(NULL AS STRING)"
+    broken = ", ".join(f"if({one.found()}, {n}, NULL)" for n, one in enumerate(rows.rules))
+    if not broken:
+        return {}
+    alike = rows.frame.selectExpr(f"{key} AS partition", f"array_compact(array({broken})) AS rules")
+    counted = alike.groupBy("partition", "rules").count()
+    each = counted.selectExpr("partition", "explode(rules) AS rule", "count")
+    found = each.groupBy("partition", "rule").agg({"count": "sum"}).collect()
+    return {(rows.rules[row[1]].rule.name, row[0]): row[2] for row in found}
+
+
+def counted_by(frame: DataFrame, column: str) -> dict[Any, int]:
+    """How many rows have each value of a column that has few of them."""
+    rows = frame.groupBy(column).count().collect()
+    return {row[0]: row["count"] for row in rows}
+
+
+def replay_counts(rows: JudgedRows) -> tuple[int, int, dict[str, int]]:
+    """Of the rows that are not stored: how many would be published, how many not, and why not."""
+    others = replace(rows, frame=rows.frame.where(f"NOT {identifier(STORED)}"))
+    named = others.frame.selectExpr(f"{rows.kept_out} AS kept_out")
+    counts = counted_by(named, "kept_out")
+    out = replace(others, frame=others.frame.where(rows.kept_out))
+    by_rule = {name: count for (name, _), count in counted_by_rule(out).items()}
+    return counts.get(False, 0), counts.get(True, 0), by_rule
+
+
+def raising(rows: JudgedRows) -> dict[str, RuleFailure]:
+    """The rules that raise on some row, by name; the others are found by one query.
+
+    The rows are to be stored: they may be read several times.
+    """
+
+    def queried(items: Mapping[str, RuleFaults]) -> dict[str, RuleFailure | None]:
+        rows.frame.selectExpr(
+            *(f"count_if({one.found()}) AS rule_{n}" for n, one in enumerate(items.values()))
+        ).collect()
+        return dict.fromkeys(items)
+
+    def failed(items: Mapping[str, RuleFaults], error: Exception) -> dict[str, RuleFailure | None]:
+        return {**with_failures(items, error)}
+
+    every = {one.rule.name: one for one in rows.rules}
+    with without_quoting_rows():
+        found = isolated(every, queried, fail=failed, narrow=in_halves)
+    return {name: failure for name, failure in found.items() if failure is not None}
+
+
 def _refused(frame: DataFrame, rules: Sequence[RuleFaults]) -> dict[str, RuleFailure]:
     """The rules whose text from users Spark's analyzer does not accept, by name."""
     doubtful = {
@@ -223,7 +332,9 @@ def _with_repeats(
     if condition.keep:
         for term in condition.keep:
             table.require_columns_of(term.expression)
-        order = ", ".join([*(term.sql for term in condition.keep), *_all_columns(table)])
+        # What is in the table already stays: of two rows of one value, it is the one to keep.
+        first = [f"{identifier(STORED)} DESC"] if STORED in frame.columns else []
+        order = ", ".join([*first, *(term.sql for term in condition.keep), *_all_columns(table)])
         repeats = f"row_number() OVER (PARTITION BY {among} ORDER BY {order}) > 1"
     else:
         repeats = f"count(1) OVER (PARTITION BY {among}) > 1"

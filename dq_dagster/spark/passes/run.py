@@ -118,7 +118,7 @@ def _runner(kind: PassKind) -> Runner:
 
             return measure_files
         case PassKind.QUERIES:
-            from dq_dagster.spark.passes.user_code import run_queries
+            from dq_dagster.spark.passes.queries import run_queries
 
             return run_queries
         case PassKind.OTHER_ASSETS:

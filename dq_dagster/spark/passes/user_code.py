@@ -1,27 +1,31 @@
-"""Code of users, in Python and in SQL; whatever it raises stays with its rule."""
+"""Functions of users, and what Spark says of their SQL; whatever raises stays with its rule."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 
 from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.judging.wording import presentable
 from dq_dagster.metrics.conditions import RowBreaks
 from dq_dagster.metrics.measured import WHOLE, Measured, Slice
 from dq_dagster.metrics.metric import ConditionCount, Metric, RowMetric
-from dq_dagster.metrics.sources import CallContext, PythonCall, PythonMetric, QueryMetric, entry_of
-from dq_dagster.spark.expressions.values import transport
-from dq_dagster.spark.frames.ansi import at_home, beside_its_views, home_of
-from dq_dagster.spark.frames.columns import ColumnRef, JudgedTable
+from dq_dagster.metrics.sources import (
+    CallContext,
+    EntryMetric,
+    PythonCall,
+    PythonMetric,
+    entry_of,
+)
+from dq_dagster.spark.frames.ansi import at_home
+from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.isolation import attempted, require_time
-from dq_dagster.spark.session.session import is_case_sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,15 +47,20 @@ def one_by_one(
     """The states of metrics that are measured on each part by itself."""
     found: dict[Metric, dict[Slice, Any]] = {metric: {} for metric in metrics}
     for part, frame in parts.one_by_one():
-        others = replace(table.other_datasets, partition=part.partition)
-        if part == WHOLE and table.clashes:
-            # Nobody knows which columns they read, and one of them is not there.
-            clash = next(iter(table.clashes.values()))
-            found |= {metric: {**values, part: clash} for metric, values in found.items()}
-            continue
-        for metric, value in answers(metrics, frame, replace(table, other_datasets=others)).items():
-            found[metric][part] = value
+        here = on_part(part, table)
+        of_all = answers(metrics, frame, here) if isinstance(here, JudgedTable) else {}
+        for metric in metrics:
+            found[metric][part] = of_all.get(metric, here)
     return {metric: Measured(metric, values, parts.cuts) for metric, values in found.items()}
+
+
+def on_part(part: Slice, table: JudgedTable) -> JudgedTable | RuleFailure:
+    """The table as code of users sees it on one part, or why it sees nothing."""
+    if part == WHOLE and table.clashes:
+        # Nobody knows which columns they read, and one of them is not there.
+        return next(iter(table.clashes.values()))
+    others = replace(table.other_datasets, partition=part.partition)
+    return replace(table, other_datasets=others)
 
 
 def _returned(metrics: Sequence[Metric], frame: DataFrame, table: JudgedTable) -> dict[Metric, Any]:
@@ -66,7 +75,7 @@ def _returned(metrics: Sequence[Metric], frame: DataFrame, table: JudgedTable) -
         shared = (call.function, call.where)
         if shared not in values:
             values[shared] = answer(call.function, call.label, call.where, frame, table)
-        answers[call] = _entry(values[shared], call)
+        answers[call] = entry(values[shared], call)
     return answers
 
 
@@ -108,71 +117,7 @@ def filtered(frame: DataFrame, where: str | None, table: JudgedTable) -> DataFra
     return frame.where(f"({where})")
 
 
-_TABLE = "{table}"
-
-Row = Mapping[str, Any]
-
-
-def run_queries(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
-    """The value of each metric in each part, or why it has none."""
-    return one_by_one(metrics, parts, table, _answers)
-
-
-def _answers(metrics: Sequence[Metric], frame: DataFrame, table: JudgedTable) -> dict[Metric, Any]:
-    """Metrics of one query share its run."""
-    answers: dict[tuple[str, str | None], Row | RuleFailure] = {}
-    values: dict[Metric, Any] = {}
-    for metric in cast("Sequence[QueryMetric]", metrics):
-        shared = (metric.query, metric.where)
-        if shared not in answers:
-            answers[shared] = _answer(metric, frame, table)
-        values[metric] = _entry(answers[shared], metric)
-    return values
-
-
-def _answer(metric: QueryMetric, frame: DataFrame, table: JudgedTable) -> Row | RuleFailure:
-    def answered() -> Row:
-        table.require_ansi()
-        return _only_row(metric, filtered(frame, metric.where, table))
-
-    def explained(error: Exception) -> RuleFailure:
-        moved = home_of(frame.sparkSession) is not frame.sparkSession
-        unknown = isinstance(error, AnalysisException) and error.getCondition()
-        # It may be a function that only the home session knows.
-        known_at_home = moved and unknown == "UNRESOLVED_ROUTINE"
-        return Unmeasurable.not_ansi() if known_at_home else failure_of(error)
-
-    return attempted(answered, explained)
-
-
-def _only_row(metric: QueryMetric, data: DataFrame) -> Row:
-    # As a subquery, nothing but a query is accepted, and no more than two rows are ever fetched.
-    text = f"SELECT * FROM (\n{_bound(metric.query)}\n) LIMIT 2"  # noqa: S608 (the author's own SQL)
-    rows = beside_its_views(data)
-    found = rows.sparkSession.sql(text, table=rows)
-    names = found.columns
-    exact = is_case_sensitive(data.sparkSession)
-    if len({name if exact else name.lower() for name in names}) < len(names):
-        raise Misfit.query_shape(metric.label, f"columns of one name among {', '.join(names)}")
-    columns = [
-        ColumnRef(name, f"c{n}", field.dataType)
-        for n, (name, field) in enumerate(zip(names, found.schema.fields, strict=True))
-    ]
-    plain = [f"{transport(column)[0].format(column.sql)} AS {column.sql}" for column in columns]
-    aliased = found.toDF(*(column.sql for column in columns))
-    answer = aliased.selectExpr(*plain).collect()
-    if len(answer) != 1:
-        raise Misfit.query_shape(metric.label, "no row" if not answer else "more than one row")
-    return {column.name: transport(column)[1](answer[0][column.sql]) for column in columns}
-
-
-def _bound(query: str) -> str:
-    """The query for PySpark, which replaces what is in braces: only the table is to be."""
-    parts = [part.replace("{", "{{").replace("}", "}}") for part in query.split(_TABLE)]
-    return _TABLE.join(parts)
-
-
-def _entry(found: Any, metric: QueryMetric | PythonMetric) -> Any:
+def entry(found: Any, metric: EntryMetric) -> Any:
     """What an answer says of one metric, or the failure that says why there is none."""
     if isinstance(found, RuleFailure):
         return found

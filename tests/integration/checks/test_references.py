@@ -123,6 +123,25 @@ def test_an_asset_may_look_into_itself(spark: SparkSession) -> None:
     )
 
 
+def test_a_query_beside_other_assets(spark: SparkSession) -> None:
+    rule = dq.QueryExpectation(
+        name="query",
+        expectation="(select count(distinct customer) from {table} where id > :id)"
+        " < (select count(distinct key) from {customers})",
+        references={"customers": dq.Reference(asset="customers")},
+        parameters={"id": 1},
+        blocking=False,
+    )
+    assets = [asset_of(ORDERS), asset_of(CUSTOMERS, "customers")]
+    found = by_name(run(assets, dq.RuleSet(asset="orders", rules=[rule])))["query"]
+    assert found.passed
+    assert str(found.description).endswith(
+        "holds: (select count(distinct customer) from {table} where id > :id) = 1, "
+        "(select count(distinct key) from {customers}) = 2."
+    )
+    assert found.metadata["dq/expected"].value == rule.expectation
+
+
 def test_an_asset_named_by_its_definition() -> None:
     customers = asset_of(CUSTOMERS, "customers")
     assert dq.Reference(asset=customers).asset == "customers"

@@ -108,7 +108,7 @@ def problems(**rule: Any) -> list[str]:
             (
                 "rule 'n', asset 'orders': field 'expectation': '(select 1)' is a subquery, and "
                 "subqueries are not possible here: write a condition on the columns of this "
-                "table. (A column of that name needs backquotes.)"
+                "table, or a rule of type query_dq. (A column of that name needs backquotes.)"
             ),
         ),
         (

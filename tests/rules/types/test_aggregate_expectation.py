@@ -163,8 +163,8 @@ def test_an_aggregate_that_could_not_be_measured_is_left_out() -> None:
             {"expectation": "count(*) > (select 1)"},
             (
                 "field 'expectation': '(select 1)' is a subquery, and subqueries are not possible "
-                "here: write a condition on the columns of this table. (A column of that name "
-                "needs backquotes.)"
+                "here: write a condition on the columns of this table, or a rule of type "
+                "query_dq. (A column of that name needs backquotes.)"
             ),
         ),
         ({}, "field 'expectation' is missing."),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
+from datetime import date, datetime
+from decimal import Decimal
 
 import dq_dagster as dq
 
@@ -66,6 +68,28 @@ RULES: list[dq.Rule] = [
     dq.AggregateExpectation(name="middle", expectation="median(id) = 1", where="id >= 0"),
     dq.AggregateExpectation(name="ratio", expectation="sum(id) / (count(*) - 3) > 1"),
     dq.AggregateExpectation(name="amount of rows", expectation="count(*)"),
+    dq.QueryExpectation(
+        name="in the pass",
+        expectation="(select sum(amount) from {table} where id > :least) > 1",
+        parameters={"least": 0},
+    ),
+    dq.QueryExpectation(
+        name="own query",
+        expectation="(select max(t.ts) from {table} t where t.name in :names and t.day <= :day "
+        "and t.amount > :amount and t.ts > :at) > (select min(ts) from {here})",
+        references={"here": dq.Reference(asset="data")},
+        parameters={
+            "names": ["ann", "it's"],
+            "day": date(2024, 1, 31),
+            "amount": Decimal("10.25"),
+            "at": datetime(2023, 12, 31, 23),  # noqa: DTZ001 (meant in the session's zone)
+        },
+    ),
+    dq.QueryExpectation(
+        name="whole query", expectation="select count(*) = 3 from {table} where t is null"
+    ),
+    dq.QueryExpectation(name="rows", expectation="(select id from {table}) = 1"),
+    dq.QueryExpectation(name="type", expectation="select id from {table} limit 1"),
 ]
 
 

@@ -17,7 +17,7 @@ SQL_OF_USERS = {
     rule.name
     for rule in RULES
     if rule.where is not None
-    or isinstance(rule, dq.RowExpectation | dq.AggregateExpectation)
+    or isinstance(rule, dq.RowExpectation | dq.AggregateExpectation | dq.QueryExpectation)
     or rule.name in {"query", "time", "syntax"}
 }
 

@@ -1,0 +1,157 @@
+"""Where the rows of a guarded asset go: into a store of ours, or to the IO manager of others.
+
+Through ``dq.SparkIOManager`` nothing is seen of a build before it was judged, and then all of it
+is. Any other IO manager is handed the good rows, which are staged beside until then: whether they
+appear at once, and together with the quarantine, is up to it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import dagster as dg
+
+from dq_dagster.integration.guarded.incoming import is_pandas, numbered, without
+from dq_dagster.integration.io_manager import Published, SparkIOManager
+from dq_dagster.spark.frames.columns import identifier, text_literal
+from dq_dagster.spark.frames.divided import AlikePartitions
+from dq_dagster.spark.frames.frames import (
+    GOOD,
+    HIDDEN_KEY,
+    KEPT,
+    OUT,
+    ROW,
+    TARGET,
+    to_pandas,
+    union,
+)
+from dq_dagster.spark.frames.reading import absolute
+from dq_dagster.storage.judged import JudgedFiles, places_of
+from dq_dagster.storage.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Kinds: TypeAlias = Sequence[AlikePartitions]
+
+
+class Destination(Protocol):
+    """Where good rows go, and where bad ones are kept."""
+
+    def prepared(self, value: Any) -> Any:
+        """What the asset returned, as it is to be judged."""
+
+    def judged(self) -> AbstractContextManager[JudgedFiles]:
+        """A place for the rows while they are judged."""
+
+    def keep(self, kinds: Kinds, returned: Any) -> Any:
+        """Keeps the bad rows where nothing is published; the value of the quarantine."""
+
+    def publish(
+        self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
+    ) -> tuple[Any, Any]:
+        """Publishes the good rows and keeps the bad ones; the values of asset and quarantine."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStore:
+    """A store that publishes what was written by moving it."""
+
+    store: Store
+    quarantine: Store | None
+
+    def prepared(self, value: Any) -> Any:
+        return value
+
+    def judged(self) -> AbstractContextManager[JudgedFiles]:
+        if self.quarantine is not None:
+            self.quarantine.finish_publishing()
+        return self.store.judged()
+
+    def keep(self, kinds: Kinds, returned: Any) -> Published | None:
+        return None if self.quarantine is None else Published(self.quarantine.write_alike(kinds))
+
+    def publish(
+        self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
+    ) -> tuple[Any, Any]:
+        if self.quarantine is None or kinds is None:
+            return Published(self.store.publish_judged(files, session)), None
+        published, kept = self.store.publish_beside(files, session, self.quarantine, kinds)
+        return Published(published), Published(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """Rows are staged in a folder, and others store them as they store any value."""
+
+    asset: str
+    root: str
+    quarantine: Store | None
+
+    def prepared(self, value: Any) -> Any:
+        return numbered(value)
+
+    @contextmanager
+    def judged(self) -> Iterator[JudgedFiles]:
+        # Not removed here: what is handed over is read later, as Spark reads.
+        yield JudgedFiles(self.asset, f"{self.root}/{uuid.uuid4().hex}")
+
+    def keep(self, kinds: Kinds, returned: Any) -> Any:
+        if self.quarantine is not None:
+            bare = [replace(one, frame=one.frame.drop(ROW)) for one in kinds]
+            return Published(self.quarantine.write_alike(bare))
+        rows = union([one.frame.drop(HIDDEN_KEY, ROW) for one in kinds])
+        # Whoever stores pandas DataFrames may not know how to store others.
+        return to_pandas(rows) if is_pandas(returned) else rows
+
+    def publish(
+        self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
+    ) -> tuple[Any, Any]:
+        kept = None if kinds is None else self.keep(kinds, returned)
+        return self._good(files, session, returned), kept
+
+    def _good(self, files: JudgedFiles, session: SparkSession, returned: Any) -> Any:
+        if is_pandas(returned):
+            return without(returned, places_of(files, session, ROW, OUT))
+        kinds = files.rows(session, GOOD, KEPT)
+        if not isinstance(returned, Mapping):
+            return union([one.frame.drop(HIDDEN_KEY, TARGET) for one in kinds])
+        column = identifier(HIDDEN_KEY)
+        return {
+            key: one.frame.where(f"{column} = {text_literal(key)}").drop(HIDDEN_KEY, TARGET)
+            for one in kinds
+            for key in sorted(one.partitions)
+        }
+
+
+def destination_of(
+    manager: Any,
+    key: dg.AssetKey,
+    quarantine: Store | None,
+    staging: str | None,
+    session: SparkSession,
+) -> Destination:
+    if isinstance(manager, SparkIOManager):
+        return OwnStore(manager.store(key), quarantine)
+    name = key.to_user_string()
+    if staging is not None:
+        return HandedOver(
+            name, f"{absolute(staging).rstrip('/')}/{key.to_python_identifier()}", quarantine
+        )
+    master = session.conf.get("spark.master", "local")
+    if not str(master).startswith("local"):
+        raise dg.Failure(
+            f"'{name}' is guarded, and its IO manager is not a dq.SparkIOManager: give the asset a "
+            "folder that all of Spark reaches, by staging=..., for its rows on their way.",
+            allow_retries=False,
+        )
+    folder = tempfile.mkdtemp(prefix="dq_staged_")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return HandedOver(name, folder, quarantine)

@@ -1,0 +1,107 @@
+"""Quarantined rows that are judged once more, together with what is stored: a build without code.
+
+A run with the tag ``dq/replay`` does not call the function of the asset. Its rows are those that
+are stored, which stay there, and those that were left out, repaired if somebody says how. By the
+rules as they are now, the latter are published or stay in quarantine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import dagster as dg
+
+from dq_dagster.errors import NothingStored, NotReplayable
+from dq_dagster.integration.guarded.incoming import is_pandas
+from dq_dagster.integration.guarded.quarantine import (
+    LEFT_OUT,
+    OWN_COLUMNS,
+    STATE,
+    WITHHELD,
+    sensitive_columns,
+)
+from dq_dagster.integration.guarded.returned import Returned
+from dq_dagster.integration.internals import asset_metadata, io_manager_of, load_asset_value
+from dq_dagster.integration.io_manager import SparkIOManager
+from dq_dagster.spark.frames.frames import all_as_spark, beside_stored, has_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from dq_dagster.integration.guarded.step import GuardedRun
+
+REPLAY_TAG = "dq/replay"
+Repair: TypeAlias = "Callable[[DataFrame], DataFrame]"
+
+_repair: ContextVar[Any] = ContextVar("dq_dagster_repair", default=None)
+
+
+@contextmanager
+def repairing(repair: Repair | None) -> Iterator[None]:
+    """Within it, runs of this process that replay rows repair them so."""
+    token = _repair.set(repair)
+    try:
+        yield
+    finally:
+        _repair.reset(token)
+
+
+def replayed_rows(run: GuardedRun) -> Returned | None:
+    """What a run is to judge that replays quarantined rows; None if it is an ordinary one."""
+    if REPLAY_TAG not in run.context.run.tags:
+        return None
+    kept = run.guarded.quarantine
+    if kept is None:
+        raise NotReplayable.no_quarantine(run.name)
+    repair: Repair | None = _repair.get()
+    refuse_masked(kept.name, sensitive_columns(kept, asset_metadata(run.context, run.key)), repair)
+    before = kept.store(io_manager_of(run.context, run.key))
+    if before is not None:
+        # Both are read as they are to be, if a process was killed that had begun to publish them.
+        before.finish_publishing()
+    stored = _stored(run, run.key)
+    quarantined = _stored(run, kept.key)
+    found: dict[str | None, DataFrame] = {}
+    for key, bad in quarantined.items():
+        if key not in stored:
+            raise NothingStored.of_partitions(run.name, [str(key)], "")
+        both = all_as_spark({"stored": stored[key], "bad": bad})
+        found[key] = united(both["stored"], both["bad"], run.name, key, repair)
+    as_pandas = any(is_pandas(value) for value in stored.values())
+    return Returned(found if run.keys is not None else found[None], as_pandas=as_pandas)
+
+
+def _stored(run: GuardedRun, key: dg.AssetKey) -> dict[str | None, Any]:
+    """What is stored of an asset, by the partitions of the run."""
+    kept = run.guarded.quarantine
+    manager = io_manager_of(run.context, run.key)
+    if kept is not None and key == kept.key:
+        store = kept.store(manager)
+    else:
+        store = manager.store(key) if isinstance(manager, SparkIOManager) else None
+    if store is None:
+        value = load_asset_value(run.context, key, run.keys)
+        return dict(value) if isinstance(value, Mapping) and run.keys else {None: value}
+    if run.keys is None:
+        return {None: store.load_whole(run.session)}
+    return {one: store.load(run.session, [one]).plain for one in run.keys}
+
+
+def refuse_masked(quarantine: str, masked: Collection[str], repair: Repair | None) -> None:
+    if masked and repair is None:
+        raise NotReplayable.masked(quarantine, sorted(masked))
+
+
+def united(
+    stored: DataFrame, bad: DataFrame, asset: str, key: str | None, repair: Repair | None
+) -> DataFrame:
+    """The stored rows, and beside them those that were left out, with the columns of the former."""
+    if has_rows(bad.where(f"{STATE} = '{WITHHELD}'")):
+        raise NotReplayable.withheld(asset, key)
+    rows = bad.where(f"{STATE} = '{LEFT_OUT}'")
+    if repair is not None:
+        rows = repair(rows)
+    return beside_stored(stored, rows.drop(*OWN_COLUMNS))

@@ -1,0 +1,93 @@
+"""How many Spark jobs a guarded build takes: as many for many rules as for few."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import dq_dagster as dq
+from tests.integration.guarded.gate import Gate, rule
+
+Count = Callable[[Callable[[], object]], int]
+COLUMNS = [f"c{n}" for n in range(40)]
+PARTS = [f"p{n}" for n in range(8)]
+
+
+def table(spark: SparkSession, parts: int = 1) -> DataFrame:
+    rows = [
+        (PARTS[part], number, *(number % (place + 2) for place in range(len(COLUMNS))))
+        for part in range(parts)
+        for number in range(10)
+    ]
+    return spark.createDataFrame(
+        rows, f"part string, id int, {', '.join(f'{name} int' for name in COLUMNS)}"
+    )
+
+
+def rules(count: int) -> list[Any]:
+    """Rules on rows, with all actions but fail, and a tenth of them on all rows together."""
+    row_rules = [
+        rule(
+            "row_dq",
+            name=f"row_{n}",
+            expectation=f"c{n % len(COLUMNS)} < {n // len(COLUMNS) + 8}",
+            action_if_failed=["ignore", "drop"][n % 2],
+        )
+        for n in range(count)
+    ]
+    together = [
+        dq.ColumnSumInRange(name=f"sum_{n}", columns=f"c{n % len(COLUMNS)}", min=n)
+        for n in range(count // 10)
+    ]
+    return [*row_rules, *together, dq.ColumnUnique(name="unique", columns="id")]
+
+
+def jobs(count_jobs: Count, gate: Gate, *keys: str) -> int:
+    runs: list[dg.ExecuteInProcessResult] = []
+    found = count_jobs(lambda: runs.append(gate.build(*keys, job="asset_alone")))
+    assert runs[0].success
+    assert gate.stats()[0]["rows_dropped"]
+    return found
+
+
+def test_more_rules_take_no_more_jobs(
+    spark: SparkSession, tmp_path: Path, count_jobs: Count
+) -> None:
+    value = table(spark)
+    few = jobs(count_jobs, Gate(tmp_path / "few", value, rules(20)))
+    many = jobs(count_jobs, Gate(tmp_path / "many", value, rules(200)))
+    assert (few, many) == (MOST, MOST)
+
+
+def test_more_partitions_take_no_more_jobs(
+    spark: SparkSession, tmp_path: Path, count_jobs: Count
+) -> None:
+    def taken(name: str, parts: int, count: int) -> int:
+        gate = Gate(
+            tmp_path / name,
+            lambda keys: table(spark, parts),
+            rules(count),
+            partitions_def=dg.StaticPartitionsDefinition(PARTS),
+            metadata={"partition_expr": "part"},
+        )
+        return jobs(count_jobs, gate, PARTS[0], PARTS[parts - 1])
+
+    assert [taken("two", 2, 20), taken("eight", 8, 20), taken("many", 8, 60)] == [MOST_OF_PARTS] * 3
+
+
+def test_good_rows_take_fewer_jobs(spark: SparkSession, tmp_path: Path, count_jobs: Count) -> None:
+    gate = Gate(tmp_path, table(spark), [dq.ColumnNotEmpty(columns=name) for name in COLUMNS])
+    assert count_jobs(lambda: gate.build(job="asset_alone")) <= MOST_OF_GOOD
+
+
+MOST, MOST_OF_PARTS, MOST_OF_GOOD = 0, 0, 0
+
+
+@pytest.mark.deep
+def test_a_thousand_rules(spark: SparkSession, tmp_path: Path, count_jobs: Count) -> None:
+    assert jobs(count_jobs, Gate(tmp_path, table(spark), rules(1_000))) == MOST
