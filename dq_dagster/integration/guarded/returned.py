@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Generator, Mapping
+from collections.abc import AsyncIterator, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +65,16 @@ class Returned:
 
 
 def returned_events(returned: Any, asset: str) -> Generator[Any, None, Returned]:
-    """What a function returned or yielded: the rows, after other events that it yields."""
-    if not inspect.isgenerator(returned):
+    """What a function returned or yielded: the rows, beside other events.
+
+    With checks of its own, a function may return their results in a tuple with the rows.
+    """
+    if inspect.iscoroutine(returned):
+        returned = asyncio.run(returned)
+    elif inspect.isasyncgen(returned):
+        returned = asyncio.run(_all(returned))
+    # Some results of Dagster's are tuples themselves.
+    if not inspect.isgenerator(returned) and type(returned) is not tuple:
         return _returned(returned, asset)
     found: list[Returned] = []
     for event in returned:
@@ -76,6 +85,10 @@ def returned_events(returned: Any, asset: str) -> Generator[Any, None, Returned]
     if len(found) != 1:
         raise UnreadableData.not_one_table(asset, len(found))
     return found[0]
+
+
+async def _all(events: AsyncIterator[Any]) -> tuple[Any, ...]:
+    return tuple([event async for event in events])
 
 
 def _is_event(given: Any) -> bool:

@@ -205,8 +205,19 @@ def _yielded_result() -> Iterator[Any]:
     yield dg.MaterializeResult(value=FRAME, metadata={"own": 1}, data_version=dg.DataVersion("v7"))
 
 
+async def _awaited() -> Any:
+    return _materialized()
+
+
+async def _yielded_in_time():  # type: ignore[no-untyped-def]  # noqa: ANN202
+    yield dg.AssetObservation("elsewhere")
+    yield _materialized()
+
+
 @pytest.mark.filterwarnings("ignore:Parameter `data_version` of initializer `Output")
-@pytest.mark.parametrize("function", [_returned, _materialized, _yielded, _yielded_result])
+@pytest.mark.parametrize(
+    "function", [_returned, _materialized, _yielded, _yielded_result, _awaited, _yielded_in_time]
+)
 def test_rows_with_something_to_say_of_them(spark: SparkSession, function: Any) -> None:
     asset = dq.guarded_asset(rules=[positive()], name="orders")(function)
     run = build(asset)
@@ -217,17 +228,17 @@ def test_rows_with_something_to_say_of_them(spark: SparkSession, function: Any) 
     assert (event.materialization.tags or {})["dagster/data_version"] == "v7"
 
 
-@pytest.mark.parametrize("action", ["drop", "fail"])
-def test_checks_of_its_own_have_their_results(spark: SparkSession, action: str) -> None:
+@pytest.mark.parametrize(("action", "form"), [("drop", "tuple"), ("fail", "result")])
+def test_checks_of_its_own_have_their_results(spark: SparkSession, action: str, form: str) -> None:
     @dq.guarded_asset(
         rules=[positive(action)],
         check_specs=[dg.AssetCheckSpec("mine", asset="orders")],
     )
-    def orders() -> dg.MaterializeResult[pd.DataFrame]:
-        return dg.MaterializeResult(
-            value=FRAME,
-            check_results=[dg.AssetCheckResult(check_name="mine", passed=False, description="Hm.")],
-        )
+    def orders():  # type: ignore[no-untyped-def]  # noqa: ANN202
+        mine = dg.AssetCheckResult(check_name="mine", passed=False, description="Hm.")
+        if form == "tuple":
+            return FRAME, mine
+        return dg.MaterializeResult(value=FRAME, check_results=[mine])
 
     run = build(orders)
     assert run.success == (action == "drop")
