@@ -140,12 +140,17 @@ def evaluate_plan(
     """Measures what the plan says, judges each rule on each of its slices."""
     if plan.request.partitions:
         source.require_possible(plan.request.partitions)
-    return judge_scan(plan, scan(source, plan, reuse), history=history, sampling=sampling)
+    scanned = scan(source, plan, reuse)
+    found = judge_scan(plan, scanned, history=history)
+    if sampling is None or found.ok:
+        return found
+    # What is on record of other partitions has no rows to show.
+    on_whole = not scanned.recorded
+    shown = with_samples(found.outcomes, scanned.batch, sampling, on_whole=on_whole)
+    return replace(found, outcomes=tuple(shown))
 
 
-def judge_scan(
-    plan: Plan, scanned: Scan, *, history: Given | None, sampling: Sampling | None = None
-) -> Evaluation:
+def judge_scan(plan: Plan, scanned: Scan, *, history: Given | None) -> Evaluation:
     """Judges each rule of the plan on each of its slices, by what was measured."""
     found = scanned.found
     past: History = GivenHistory()
@@ -158,10 +163,6 @@ def judge_scan(
         for one in judged
         for outcome in one.with_groups(found, others.get(one.requested.rule.name, {}))
     ]
-    if sampling is not None and not all(outcome.ok for outcome in outcomes):
-        # What is on record of other partitions has no rows to show.
-        on_whole = not scanned.recorded
-        outcomes = with_samples(outcomes, scanned.batch, sampling, on_whole=on_whole)
     return Evaluation(tuple(outcomes), scanned.plan)
 
 

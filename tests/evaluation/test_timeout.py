@@ -110,6 +110,26 @@ def test_every_kind_of_pass_is_cancelled(
     assert nothing_is_left(spark)
 
 
+def test_queries_side_by_side_are_all_cancelled_and_the_quick_ones_answered(
+    spark: SparkSession, table: DataFrame
+) -> None:
+    quick = dq.MetricSource(query="SELECT count(id) FROM {table}")
+    rules: list[dq.Rule] = [
+        *(dq.MetricInRange(name=f"slow {n}", metric=_endless(n), max=1) for n in range(6)),
+        dq.MetricInRange(name="quick", metric=quick, max=4),
+    ]
+    first = [rules[-1], *rules[:-1]]
+    with within(LIMIT + GENEROUS):
+        result = dq.evaluate(table, first, timeout=LIMIT)
+    assert result["quick"].ok
+    assert {o.message for o in result if o.rule.name != "quick"} == {LATE}
+    assert nothing_is_left(spark)
+
+
+def _endless(number: int) -> dq.MetricSource:
+    return dq.MetricSource(query=f"SELECT {number} + ({ENDLESS}) FROM {{table}} LIMIT 1")
+
+
 def test_rules_of_one_query_share_its_fate_and_are_not_tried_one_by_one(
     table: DataFrame, count_jobs: Callable[[Callable[[], object]], int]
 ) -> None:

@@ -275,6 +275,16 @@ class CheckRun:
             raise Unassignable.unknown_partitions(self.checked.name)
 
 
+def _failed(request: CheckRequest, failures: Mapping[str | None, DqError]) -> list[Outcome]:
+    """An Error for each rule on each slice that has a failure."""
+    return [
+        Outcome.of(one.rule, Judgement.error(failures[partition]), partition=partition)
+        for one in request.rules
+        for partition in one.keys(request.partitions or ())
+        if partition in failures
+    ]
+
+
 def datasets_beside(
     context: StepContext, checked: CheckedAsset, request: CheckRequest
 ) -> OtherDatasets:
@@ -288,16 +298,6 @@ def datasets_beside(
         recorded=recorded_values(context, checked.key, rules, request.keys()),
         metadata=latest_metadata(context, checked.key, request),
     )
-
-
-def _failed(request: CheckRequest, failures: Mapping[str | None, DqError]) -> list[Outcome]:
-    """An Error for each rule on each slice that has a failure."""
-    return [
-        Outcome.of(one.rule, Judgement.error(failures[partition]), partition=partition)
-        for one in request.rules
-        for partition in one.keys(request.partitions or ())
-        if partition in failures
-    ]
 
 
 def _failures(error: MissingPartitions) -> dict[str | None, DqError]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pyspark.errors import AnalysisException
@@ -103,14 +104,14 @@ def side_by_side(
 
 def _inheriting(run: Callable[[], _Found], session: SparkSession) -> Callable[[], _Found]:
     """The call with the job group, the tags and the deadline of this thread, in any other."""
-    context = copy_context()
+    run = partial(copy_context().run, run)
     if is_connect(session) is not is_remote():
         # A session of Spark Connect beside classic Spark: PySpark knows no way.
-        return lambda: context.run(run)
+        return run
     # For each call anew: Spark writes into the properties of a thread while a query runs, and two
     # threads with the same ones would overwrite each other's settings.
     inheriting: Callable[[], _Found] = inheritable_thread_target(session)(run)
-    return lambda: context.run(inheriting)
+    return inheriting
 
 
 def _unit(metric: Metric) -> Unit:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MOST_VALUES = 5
 _LONGEST = 60
 _MOST_COLUMNS = 4
+# Of so many columns and conditions at most; each is one more expression for every row.
+_MOST_AT_ONCE = 100
 _MASK = "***"
 _NESTED = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
 
@@ -58,7 +60,7 @@ class SampledRows:
             return attempted(lambda: self._samples(wanted), lambda _: {})
 
     def _samples(self, wanted: Wanted) -> Found:
-        shown = [one for faults in wanted for one in self._shown(faults)]
+        shown = [one for faults in wanted for one in self._shown(faults)][:_MOST_AT_ONCE]
         branches = [
             branch
             for divided in (False, True)
@@ -95,7 +97,7 @@ class SampledRows:
         self, shown: Sequence[_Shown], wanted: Wanted, *, divided: bool
     ) -> DataFrame | None:
         """The values of each row with a fault, once for each rule that it breaks."""
-        wide, entries, conditions = self.frame, [], []
+        wide, entries = self.frame, []
         key = self.partition if divided else None
         tasks = list(wanted)
         for number, one in enumerate(shown):
@@ -106,16 +108,15 @@ class SampledRows:
                 wide = widened(fault, wide, self.table, key)
             found = " OR ".join(fault_sql(fault, self.table) for fault in one.faults)
             inside = f" AND {key} IN ({_listed(parts)})" if divided else ""
-            conditions.append(f"(({found}){inside})")
-            entries.append(
-                f"if({conditions[-1]}, {one.entry(tasks.index(one.task), number, key)}, NULL)"
-            )
+            entry = one.entry(tasks.index(one.task), number, key)
+            entries.append(f"if(({found}){inside}, {entry}, NULL)")
         if not entries:
             return None
-        bad = wide.where(" OR ".join(conditions))
-        return bad.selectExpr(
-            f"inline(filter(array({', '.join(entries)}), one -> one IS NOT NULL))"
-        )
+        # Not by a filter of all these conditions: Spark turns such alternatives inside out to find
+        # what it can hand down, and twenty of them take all of its memory. Nor by an inner
+        # generator, from which it makes such a filter itself.
+        broken = f"filter(array({', '.join(entries)}), one -> one IS NOT NULL)"
+        return wide.selectExpr(f"inline_outer({broken})").where("task IS NOT NULL")
 
 
 @dataclass(frozen=True, slots=True)

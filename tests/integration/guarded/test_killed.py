@@ -2,82 +2,73 @@
 
 from __future__ import annotations
 
+import json
 import random
-import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.integration.guarded.worker import PARTS, build, expected, found
+from tests.integration.guarded.worker import PARTS, build, versions
 
 
-def start(
-    folder: Path, version: int, keys: str, change: int = 0, seconds: float = 0
-) -> subprocess.Popen[bytes]:
-    arguments = [folder, version, keys, change, seconds]
+def start(task: str, folder: Path, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.integration.guarded.worker", *map(str, arguments)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        [sys.executable, "-m", "tests.integration.guarded.worker", task, str(folder)]
+        + [str(one) for one in arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
-def versions(spark: SparkSession, folder: Path) -> dict[str, tuple[int, int]]:
-    """By partition, the version of what is published, and of its quarantine.
-
-    Fails if one is not exactly what was written of one version.
-    """
-    there = {}
-    for part, (good, bad) in found(spark, str(folder)).items():
-        of_good, of_bad = good[0] // 1_000, bad[0] // 1_000
-        assert (good, bad) == (expected(of_good, part)[0], expected(of_bad, part)[1]), part
-        there[part] = (of_good, of_bad)
-    return there
+@pytest.mark.deep
+def test_a_run_killed_at_random_points_and_tried_again(tmp_path: Path) -> None:
+    worker = start("kill", tmp_path, 7, 30)
+    answer, complaint = worker.communicate(timeout=1200)
+    assert worker.returncode == 0, complaint[-3000:]
+    found = json.loads(answer.splitlines()[-1])
+    assert found["killed"] > 20
+    assert found["states"] > 1
 
 
 @pytest.mark.deep
-def test_a_run_killed_at_random_points_and_tried_again(spark: SparkSession, tmp_path: Path) -> None:
-    chance = random.Random(7)
-    build(str(tmp_path), 0, PARTS)
-    keys, seen = ",".join(PARTS), set()
-    killed = 0
-    version = 0
-    for point in range(30):
-        version += 1
-        # Python renames files at the end; before that Spark writes.
-        by_time = point % 3 == 2
-        change = 0 if by_time else chance.randint(1, 130)
-        worker = start(tmp_path, version, keys, change, chance.uniform(0.5, 9) if by_time else 0)
-        code = worker.wait(timeout=300)
-        assert code in {0, -signal.SIGKILL}
-        killed += code != 0
-        there = versions(spark, tmp_path)
-        for good, bad in there.values():
-            # The old or the new; and what is new has its quarantine.
-            assert {good, bad} <= {version - 1, version}
+def test_a_run_killed_with_its_spark_and_tried_again(spark: SparkSession, tmp_path: Path) -> None:
+    chance = random.Random(3)
+    build(str(tmp_path), 1, PARTS)
+    version = 1
+    for _ in range(4):
+        worker = start("build", tmp_path, version + 1, ",".join(PARTS))
+        # It begins to write when it has started Spark.
+        deadline = time.monotonic() + 120
+        while not list(tmp_path.glob("orders/.staging/*/judged-*")) and worker.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(chance.random() * 3)
+        worker.kill()
+        worker.wait()
+        for good, bad in versions(str(tmp_path)).values():
+            assert {good, bad} <= {version, version + 1}
             assert good <= bad
-        seen.add(tuple(there.values()))
-        if code == 0:
-            assert set(there.values()) == {(version, version)}
-        version += 1
+        version += 2
         assert build(str(tmp_path), version, PARTS).success
-        assert set(versions(spark, tmp_path).values()) == {(version, version)}
-        assert not list(tmp_path.glob("*/.publishing/*.json"))
-    assert killed > 15
+        assert set(versions(str(tmp_path)).values()) == {(version, version)}
 
 
 @pytest.mark.deep
 def test_four_runs_at_once_on_four_partitions(spark: SparkSession, tmp_path: Path) -> None:
     """Each builds a partition of its own, and all of them the first one as well."""
     workers = [
-        start(tmp_path, number + 1, f"{part};p0;{part}") for number, part in enumerate(PARTS)
+        start("build", tmp_path, number + 1, f"{part};p0;{part}")
+        for number, part in enumerate(PARTS)
     ]
     for worker in workers:
-        assert worker.wait(timeout=600) == 0
-    there = versions(spark, tmp_path)
+        _, complaint = worker.communicate(timeout=600)
+        assert worker.returncode == 0, complaint[-3000:]
+    there = versions(str(tmp_path))
     assert {part: there[part] for part in PARTS[1:]} == {"p1": (2, 2), "p2": (3, 3), "p3": (4, 4)}
     good, bad = there["p0"]
     assert good == bad

@@ -1,15 +1,17 @@
-"""Builds a guarded asset in a process of its own, which may kill itself at some point.
+"""Builds a guarded asset in a process of its own, which may be killed at some point.
 
-``python -m tests.integration.guarded.worker FOLDER VERSION KEYS CHANGES SECONDS``: the process ends
-at that change of files below the folder, or so many seconds after the build began; 0 is never.
+``python -m tests.integration.guarded.worker build FOLDER VERSION KEYS`` builds; KEYS are partitions
+with commas between them, and semicolons between runs. ``... kill FOLDER SEED POINTS`` builds again
+and again: each time a copy of the process is killed at a random point, and another one tries anew.
 """
 
 # No "from __future__ import annotations": Dagster reads the annotations of assets.
 import json
 import os
+import random
 import signal
 import sys
-import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,7 @@ def build(folder: str, version: int, keys: list[str]) -> dg.ExecuteInProcessResu
     )
 
 
-def found(session: SparkSession, folder: str) -> dict[str, tuple[list[int], list[int]]]:
+def found(folder: str) -> dict[str, tuple[list[int], list[int]]]:
     """By partition, the ids that readers find, and those in quarantine."""
     io = dq.SparkIOManager(pyspark=Session(), path=folder)
     there: dict[str, tuple[list[int], list[int]]] = {}
@@ -87,25 +89,85 @@ def found(session: SparkSession, folder: str) -> dict[str, tuple[list[int], list
     return there
 
 
-def _kill() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+def versions(folder: str) -> dict[str, tuple[int, int]]:
+    """By partition, the version of what is published, and of its quarantine.
+
+    Fails if one is not exactly what was written of one version.
+    """
+    there = {}
+    for part, (good, bad) in found(folder).items():
+        of_good, of_bad = good[0] // 1_000, bad[0] // 1_000
+        assert (good, bad) == (expected(of_good, part)[0], expected(of_bad, part)[1]), part
+        there[part] = (of_good, of_bad)
+    return there
 
 
-def _kill_at(change: int, folder: str) -> None:
-    left = change
+@dataclass(frozen=True)
+class Point:
+    """Where a process ends: at a change of files below the folder, or after some seconds."""
 
-    def hook(event: str, arguments: tuple[object, ...]) -> None:
-        nonlocal left
-        if event in CHANGES and str(arguments[0]).startswith(folder):
-            left -= 1
-            if left == 0:
-                _kill()
+    change: int = 0
+    seconds: float = 0
 
-    sys.addaudithook(hook)
+    def arm(self, folder: str) -> None:
+        left = self.change
+
+        def hook(event: str, arguments: tuple[object, ...]) -> None:
+            nonlocal left
+            if event in CHANGES and str(arguments[0]).startswith(folder):
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        if self.change:
+            sys.addaudithook(hook)
+        if self.seconds:
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def in_a_copy(folder: str, version: int, point: Point) -> int:
+    """Builds in a copy of this process, with the same Spark; the signal that ended it, or 0."""
+    child = os.fork()
+    if child:
+        return os.WTERMSIG(os.waitpid(child, 0)[1])
+    # Connections of its own to Spark: those of the original must not break with it.
+    context: Any = SparkSession.active().sparkContext
+    context._gateway._gateway_client.deque.clear()  # noqa: SLF001 (there is no other way)
+    point.arm(folder)
+    done = build(folder, version, PARTS).success
+    os._exit(0 if done else 1)
+
+
+def kill_at_points(folder: str, seed: int, points: int) -> dict[str, int]:
+    """How often it was killed, and how many different states that left; raises if one is wrong."""
+    chance = random.Random(seed)
+    assert in_a_copy(folder, 1, Point()) == 0
+    version, killed, states = 1, 0, set()
+    for number in range(points):
+        old, version = version, version + 1
+        # In the end Python renames files; before that Spark writes them.
+        point = Point(change=chance.randint(1, 150))
+        if number % 3 == 2:
+            point = Point(seconds=chance.uniform(0.1, 4))
+        ended = in_a_copy(folder, version, point)
+        killed += ended != 0
+        there = versions(folder)
+        for good, bad in there.values():
+            # The old or the new; and what is new has its quarantine.
+            assert {good, bad} <= {old, version}, (point, there)
+            assert good <= bad, (point, there)
+        assert ended or set(there.values()) == {(version, version)}, (point, there)
+        states.add(tuple((good - old, bad - old) for good, bad in there.values()))
+        version += 1
+        assert in_a_copy(folder, version, Point()) == 0
+        assert set(versions(folder).values()) == {(version, version)}, point
+        assert not list(Path(folder).glob("*/.publishing/*.json")), point
+    return {"killed": killed, "states": len(states)}
 
 
 def main() -> None:
-    folder, version, keys, change, seconds = sys.argv[1:]
+    task, folder, *arguments = sys.argv[1:]
     dq.ensure_java()
     session = (
         SparkSession.builder.master("local[2]")
@@ -115,14 +177,12 @@ def main() -> None:
     )
     session.range(1).count()
     session.sparkContext.setLogLevel("OFF")
-    Path(folder).mkdir(exist_ok=True)
-    if int(change):
-        _kill_at(int(change), folder)
-    if float(seconds):
-        threading.Timer(float(seconds), _kill).start()
-    for part in keys.split(";"):
-        build(folder, int(version), part.split(","))
-    sys.stdout.write(json.dumps("done"))
+    if task == "kill":
+        answer: Any = kill_at_points(folder, *map(int, arguments))
+    else:
+        version, keys = arguments
+        answer = [build(folder, int(version), some.split(",")).success for some in keys.split(";")]
+    sys.stdout.write(f"\n{json.dumps(answer)}\n")
     sys.stdout.flush()
     os._exit(0)
 
