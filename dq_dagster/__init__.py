@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from dq_dagster.rules.fields.threshold import AtLeast as AtLeast
     from dq_dagster.rules.fields.threshold import AtMost as AtMost
     from dq_dagster.rules.types import *  # noqa: F403
+    from dq_dagster.rules.types.uniqueness import Keep as Keep
     from dq_dagster.ruleset import RuleSet as RuleSet
     from dq_dagster.sources.json_schema import json_schema as json_schema
     from dq_dagster.sources.yaml.files import load_rules as load_rules
@@ -81,6 +82,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "rules.fields.metric_source": ("MetricSource",),
     "rules.fields.reference": ("Reference",),
     "rules.fields.threshold": ("AtLeast", "AtMost"),
+    "rules.types.uniqueness": ("Keep",),
     "ruleset": ("RuleSet",),
     "sources.json_schema": ("json_schema",),
     "sources.yaml.files": ("load_rules",),

@@ -300,8 +300,16 @@ class Fault:
 
     @property
     def keeps_out(self) -> bool:
-        """Whether a row with this fault does not reach the table."""
+        """Whether a row with this fault is not a good one."""
         return self.action != "ignore"
+
+    @property
+    def drops(self) -> bool:
+        """Whether a row with this fault is left out of what is published.
+
+        If a rule with ``fail`` lets anything be published, then it tolerates the row.
+        """
+        return self.action == "drop"
 
     @property
     def lasting(self) -> bool:

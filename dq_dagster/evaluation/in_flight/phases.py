@@ -164,7 +164,7 @@ class Phases:
         hard = [
             self.faults[fault].value(WHOLE if partition is None else Slice(partition))
             for fault in rule.faults()
-            if fault.keeps_out and fault in self.faults
+            if fault.drops and fault in self.faults
         ]
         was = "left out" if any(hard) and self.counts[partition].out else "kept"
         return replace(judged, outcome=outcome.with_note(f"Such rows are {was}."))

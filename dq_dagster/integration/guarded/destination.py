@@ -12,13 +12,15 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import dagster as dg
 
+from dq_dagster.errors import NothingStored
 from dq_dagster.integration.guarded.incoming import is_pandas, numbered, without
+from dq_dagster.integration.guarded.quarantine import STATE, WITHHELD
 from dq_dagster.integration.io_manager import Published, SparkIOManager
 from dq_dagster.spark.frames.columns import identifier, text_literal
 from dq_dagster.spark.frames.divided import AlikePartitions
@@ -80,7 +82,9 @@ class OwnStore:
         return self.store.judged()
 
     def keep(self, kinds: Kinds, returned: Any) -> Published | None:
-        return None if self.quarantine is None else Published(self.quarantine.write_alike(kinds))
+        if self.quarantine is None:
+            return None
+        return Published(self.quarantine.write_alike(beside_published(self.quarantine, kinds)))
 
     def publish(
         self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
@@ -110,7 +114,7 @@ class HandedOver:
     def keep(self, kinds: Kinds, returned: Any) -> Any:
         if self.quarantine is not None:
             bare = [replace(one, frame=one.frame.drop(ROW)) for one in kinds]
-            return Published(self.quarantine.write_alike(bare))
+            return Published(self.quarantine.write_alike(beside_published(self.quarantine, bare)))
         rows = union([one.frame.drop(HIDDEN_KEY, ROW) for one in kinds])
         # Whoever stores pandas DataFrames may not know how to store others.
         return to_pandas(rows) if is_pandas(returned) else rows
@@ -133,6 +137,22 @@ class HandedOver:
             for one in kinds
             for key in sorted(one.partitions)
         }
+
+
+def beside_published(quarantine: Store, kinds: Kinds) -> list[AlikePartitions]:
+    """Rows of a build that is withheld, beside those that belong to what is published already."""
+    found = []
+    for one in kinds:
+        session = one.frame.sparkSession
+        with suppress(NothingStored):
+            if HIDDEN_KEY in one.frame.columns:
+                earlier = quarantine.load(session, sorted(one.partitions)).frame
+            else:
+                earlier = quarantine.load_whole(session)
+            earlier = earlier.where(f"{STATE} <> '{WITHHELD}'")
+            one = replace(one, frame=union([one.frame, earlier]))  # noqa: PLW2901 (the same, with more)
+        found.append(one)
+    return found
 
 
 def destination_of(

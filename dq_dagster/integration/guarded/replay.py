@@ -24,6 +24,7 @@ from dq_dagster.integration.guarded.replayed import (
     repairing,
     united,
 )
+from dq_dagster.judging.wording import plural
 from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
 from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.frames import STORED, all_as_spark, as_spark
@@ -78,8 +79,8 @@ class Replay:
     def __str__(self) -> str:
         would = "would be" if self.dry_run else "were"
         return (
-            f"{self.asset}: of {self.before:,} rows in quarantine {self.released:,} {would} "
-            f"released, {self.remaining:,} remain."
+            f"{self.asset}: of {plural(self.before, 'row')} in quarantine {self.released:,} "
+            f"{would} released, {self.remaining:,} remain."
         )
 
 

@@ -53,8 +53,13 @@ class RuleFaults:
 
     @property
     def keeps_out(self) -> str:
-        """True for the rows that the rule keeps out of the table."""
+        """True for the rows that are no good ones to the rule."""
         return self.found(fault for fault in self.sql if fault.keeps_out)
+
+    @property
+    def drops(self) -> str:
+        """True for the rows that the rule leaves out of what is published."""
+        return self.found(fault for fault in self.sql if fault.drops)
 
     def entry(self) -> str:
         """The entry of a row that breaks the rule, NULL for others."""
@@ -130,7 +135,7 @@ class JudgedRows:
 
     def with_target(self) -> DataFrame:
         """The rows with TARGET, and with what cannot be found again in a stored row."""
-        kept_out = self.kept_out
+        kept_out = _any(one.drops for one in self.rules)
         if STORED in self.columns:
             kept_out = f"(NOT {identifier(STORED)} AND {kept_out})"
         target = (
@@ -256,6 +261,7 @@ def counted_by(frame: DataFrame, column: str) -> dict[Any, int]:
 def replay_counts(rows: JudgedRows) -> tuple[int, int, dict[str, int]]:
     """Of the rows that are not stored: how many would be published, how many not, and why not."""
     others = replace(rows, frame=rows.frame.where(f"NOT {identifier(STORED)}"))
+    # A row that breaks a rule with ``fail`` is none to release either.
     named = others.frame.selectExpr(f"{rows.kept_out} AS kept_out")
     counts = counted_by(named, "kept_out")
     out = replace(others, frame=others.frame.where(rows.kept_out))
