@@ -112,9 +112,8 @@ class SampledRows:
             entries.append(f"if(({found}){inside}, {entry}, NULL)")
         if not entries:
             return None
-        # Not by a filter of all these conditions: Spark turns such alternatives inside out to find
-        # what it can hand down, and twenty of them take all of its memory. Nor by an inner
-        # generator, from which it makes such a filter itself.
+        # Not behind a filter of all these conditions: of twenty of them before a generator, Spark's
+        # planner makes so many combinations that they take all memory.
         broken = f"filter(array({', '.join(entries)}), one -> one IS NOT NULL)"
         return wide.selectExpr(f"inline_outer({broken})").where("task IS NOT NULL")
 

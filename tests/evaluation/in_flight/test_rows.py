@@ -104,6 +104,20 @@ def test_a_rule_that_raises_on_a_row(
     assert rows.rule_counts(spark) == {("positive", None): 1, ("even", None): 1}
 
 
+def test_a_filter_that_raises_on_a_row(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([(0, 1), (1, 0), (2, 2)], "n int, m int")
+    rules = [
+        {"type": "column_values_in_range", "name": "range", "columns": ["n", "m"], "min": 1},
+        {**row_rule("both", "10 / m > 1"), "where": "10 / n > 1"},
+    ]
+    rows, every = in_flight(tmp_path, rules, Incoming(frame))
+    found = {one.outcome.rule.name: one for one in judge(spark, rows, every)}
+    assert list(rows.failures) == ["both"]
+    assert found["range"].outcome.observed == {"n": 1, "m": 1}
+    bad = [row for judged in rows.bad(spark) for row in judged.bad_with_entries().collect()]
+    assert {row["n"]: row["dq_faults"][0]["columns"] for row in bad} == {0: ["n"], 1: ["m"]}
+
+
 def test_several_kinds_of_rows(spark: SparkSession, tmp_path: Path) -> None:
     first = numbers(spark, 1, -1).withColumn(HIDDEN_KEY, F.lit("a"))
     second = spark.createDataFrame([(2, "x"), (2, None)], "n int, s string")

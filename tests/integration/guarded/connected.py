@@ -12,7 +12,7 @@ from tests.integration.calendar import RANGE_END, RANGE_START
 
 RULES: list[Any] = [
     {"type": "row_dq", "name": "good", "expectation": "amount > 0", "action_if_failed": "drop"},
-    {"type": "row_dq", "name": "raises", "expectation": "10 / (amount - 5) < 9"},
+    {"type": "row_dq", "name": "raises", "expectation": "10 / (amount - 4) < 9"},
     {"type": "column_values_in_range", "columns": "amount", "name": "small", "max": 3},
     {
         "type": "column_unique",

@@ -160,7 +160,7 @@ def test_with_partitions(
     rows = [
         row
         for place, (part, size) in enumerate(zip(PARTS, sizes, strict=True))
-        for row in random_rows(chance, part, size, place * 100)
+        for row in random_rows(chance, part, size, 1 + place * 100)
     ]
     rules = random_rules(chance, 20, actions)
     value = spark.createDataFrame([tuple(row.values()) for row in rows], SCHEMA)
