@@ -60,7 +60,9 @@ class SampledRows:
             return attempted(lambda: self._samples(wanted), lambda _: {})
 
     def _samples(self, wanted: Wanted) -> Found:
-        shown = [one for faults in wanted for one in self._shown(faults)][:_MOST_AT_ONCE]
+        # Each rule has its share, so that many columns of one leave something for the others.
+        share = max(1, _MOST_AT_ONCE // max(1, len(wanted)))
+        shown = [one for faults in wanted for one in self._shown(faults)[:share]][:_MOST_AT_ONCE]
         branches = [
             branch
             for divided in (False, True)
