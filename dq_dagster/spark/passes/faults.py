@@ -242,13 +242,16 @@ def counted_by_rule(rows: JudgedRows) -> dict[tuple[str, str | None], int]:
     Most rows break the same few rules: they are counted by which those are, and these then apart.
     """
     key = identifier(HIDDEN_KEY) if HIDDEN_KEY in rows.columns else "CAST(NULL AS STRING)"
-    broken = ", ".join(f"if({one.found()}, {n}, NULL)" for n, one in enumerate(rows.rules))
-    if not broken:
+    marks = ", ".join(f"if({one.found()}, '1', '0')" for one in rows.rules)
+    if not marks:
         return {}
-    alike = rows.frame.selectExpr(f"{key} AS partition", f"array_compact(array({broken})) AS rules")
-    counted = alike.groupBy("partition", "rules").count()
-    each = counted.selectExpr("partition", "explode(rules) AS rule", "count")
-    found = each.groupBy("partition", "rule").agg({"count": "sum"}).collect()
+    alike = rows.frame.selectExpr(f"{key} AS partition", f"concat({marks}) AS marks")
+    counted = alike.groupBy("partition", "marks").count()
+    # Outer: Spark would look into all marks once more, to leave out rows without any.
+    each = counted.selectExpr(
+        "partition", "posexplode_outer(split(marks, '')) AS (rule, mark)", "count"
+    )
+    found = each.where("mark = '1'").groupBy("partition", "rule").agg({"count": "sum"}).collect()
     return {(rows.rules[row[1]].rule.name, row[0]): row[2] for row in found}
 
 

@@ -32,7 +32,7 @@ RULES: list[Any] = [
 ]
 
 
-class Session(dg.ConfigurableResource):
+class Session:
     """The session of the process."""
 
     @property
