@@ -17,6 +17,7 @@ from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.frames import all_storable, is_frame, storable
 from dq_dagster.spark.frames.reading import absolute, is_remote
 from dq_dagster.spark.session.java import ensure_java
+from dq_dagster.spark.session.session import current_session, is_started
 from dq_dagster.storage.folders import asset_folder
 from dq_dagster.storage.run_values import RunValue
 from dq_dagster.storage.store import Store, Stored, store_at
@@ -45,7 +46,7 @@ class SparkIOManager(dg.ConfigurableIOManager):
     next run that writes one; behind a URI, let the store expire what is below ``.dq_runs``.
     """
 
-    pyspark: dg.ResourceDependency[Any]
+    pyspark: dg.ResourceDependency[Any] = None  # type: ignore[assignment]
     path: str = Field(description="The folder or URI below which assets are stored.")
     format: str = Field(default="parquet", description="A format that Spark can write and read.")
     keep_replaced_hours: float = Field(
@@ -180,8 +181,11 @@ class SparkIOManager(dg.ConfigurableIOManager):
         return store_at(target, name, self.format, self.keep_replaced_hours * 3600)
 
     def session(self) -> Any:
-        """The Spark session that it works with."""
-        ensure_java()
+        """The Spark session that it works with: where none is given, that of the process."""
+        if self.pyspark is None:
+            return current_session()
+        if not is_started():
+            ensure_java()
         return getattr(self.pyspark, "spark_session", self.pyspark)
 
     def _target(self, key: dg.AssetKey) -> str:

@@ -23,6 +23,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import Unassignable
+from dq_dagster.spark.frames.ansi import compiled
 from dq_dagster.spark.frames.columns import identifier, text_literal
 from dq_dagster.spark.frames.divided import AlikePartitions, Divided
 from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, ROW, TARGET
@@ -126,7 +127,7 @@ class JudgedFiles:
         if found.marks is not None:
             word, rest = (F.substring_index(F.col(target), "-", side) for side in (1, -1))
             named = named.withColumn(found.marks, rest).withColumn(target, word)
-        named.write.format(self.kind).partitionBy(*found.folders).save(found.folder)
+        compiled(named).write.format(self.kind).partitionBy(*found.folders).save(found.folder)
         self._refuse_outsiders(found, rows.sparkSession, key_sql)
         self.writes.append(found)
 

@@ -1,7 +1,7 @@
 """How long rules take, as multiples of work done by hand. Seconds of other machines mean nothing.
 
 Suites: A (everyday rules), W (many rules), B (everyday rules by day), I (a new day among many old
-ones), D (what Dagster itself costs).
+ones), D (what Dagster itself costs), G (guarded assets).
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from examples.bench.days import SUITE_B
 from examples.bench.everyday import SUITE_A, SUITE_W
 from examples.bench.growing import SUITE_I
 from examples.bench.in_dagster import SUITE_D
+from examples.bench.in_flight import SUITE_G
 from examples.bench.report import save, table
 from examples.bench.setting import Setting
 from examples.bench.stopwatch import Laps, measure
 
 FOLDER = Path(__file__).parents[2] / ".bench"
-SUITES = {"A": SUITE_A, "W": SUITE_W, "B": SUITE_B, "I": SUITE_I, "D": SUITE_D}
+SUITES = {"A": SUITE_A, "W": SUITE_W, "B": SUITE_B, "I": SUITE_I, "D": SUITE_D, "G": SUITE_G}
 
 
 def main() -> None:

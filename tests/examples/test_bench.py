@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import dagster as dg
 import pytest
 
+import dq_dagster as dq
 from examples.bench.__main__ import SUITES
 from examples.bench.answers import (
     evaluate,
@@ -17,6 +19,7 @@ from examples.bench.answers import (
 from examples.bench.data import COLUMNS, DAY_KEYS, DAYS, orders, orders_of_days
 from examples.bench.growing import FIRST_DAY, GrowingDataset, Growth, require_full_answers
 from examples.bench.in_dagster import checks_of, new_instance, run_checks
+from examples.bench.in_flight import build_of, rules_of_orders, rules_of_wide, wide_table
 from examples.bench.report import Difference, SameJobs, Target, table
 from examples.bench.stopwatch import Action, Lap, Laps, measure
 from examples.bench.suites import EVERYDAY, FROM_STATES, many_rules
@@ -78,6 +81,30 @@ def test_all_everyday_rules_are_checks_of_a_run(spark: SparkSession, tmp_path: P
     assert len(run.get_asset_check_evaluations()) == len(EVERYDAY)
 
 
+@pytest.mark.parametrize(
+    ("table", "rules"),
+    [(orders, rules_of_orders), (wide_table, rules_of_wide)],
+    ids=["orders", "wide"],
+)
+def test_guarded_tables_leave_out_few_rows(
+    table: Any, rules: Any, spark: SparkSession, tmp_path: Path
+) -> None:
+    frame = table(spark, 600)
+    chosen = rules(30)
+    assert len({rule.name for rule in chosen}) == 30
+    run = build_of(frame, tmp_path, chosen)()
+    failed = [one.check_name for one in run.get_asset_check_evaluations() if not one.passed]
+    assert failed == ["few"]
+    [built] = [
+        one.step_materialization_data.materialization
+        for one in run.get_asset_materialization_events()
+        if one.asset_key == dg.AssetKey("table")
+    ]
+    good, _ = dq.split(frame, chosen)
+    assert built.metadata["dq/rows_published"].value == good.count()
+    assert 0.95 < good.count() / 600 < 1
+
+
 def test_days_can_be_added_one_by_one(spark: SparkSession) -> None:
     both = orders_of_days(spark, FIRST_DAY, range(3, 5), 10)
     later = orders_of_days(spark, FIRST_DAY, range(4, 5), 10)
@@ -94,7 +121,7 @@ def test_what_has_to_be_done_before_is_not_measured(spark: SparkSession) -> None
 
 
 def test_suites_are_measured_against_what_they_measure() -> None:
-    assert list(SUITES) == ["A", "W", "B", "I", "D"]
+    assert list(SUITES) == ["A", "W", "B", "I", "D", "G"]
     for letter, suite in SUITES.items():
         assert suite.title.startswith(f"Suite {letter}: ")
         assert suite.references

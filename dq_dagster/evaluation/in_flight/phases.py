@@ -19,7 +19,7 @@ from dq_dagster.evaluation.in_flight.rows import RowCounts, RowsInFlight
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.scan import scan
 from dq_dagster.judging.judgement import BADNESS, Judgement, Status
-from dq_dagster.metrics.conditions import Fault, KeptOut
+from dq_dagster.metrics.conditions import Fault, HasValue, KeptOut
 from dq_dagster.metrics.frequency import (
     Frequencies,
     GroupedRows,
@@ -30,7 +30,7 @@ from dq_dagster.metrics.frequency import (
     UniqueCount,
 )
 from dq_dagster.metrics.measured import BY_PARTITION, UNDIVIDED, WHOLE, Measured, Slice
-from dq_dagster.metrics.metric import ConditionCount, Metric
+from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.metrics.sources import ReferenceMembership
 from dq_dagster.metrics.states import Tally
 from dq_dagster.plan.plan import Plan, by_partition, make_plan, wanted_by
@@ -205,6 +205,8 @@ class Known:
     rules: tuple[RequestedRule, ...]
     # What others are judged by as well: that is measured for all of them.
     shared: frozenset[Metric]
+    # What the files say of all rows, by metric and slice.
+    noted: Mapping[Metric, Mapping[str | None, int]]
 
     @classmethod
     def of(cls, flight: Phases, request: CheckRequest) -> Known:
@@ -217,7 +219,7 @@ class Known:
         ]
         others = [one for one in request.rules if one not in chosen]
         shared = frozenset(metric for one in others for metric in one.needs)
-        return cls(flight, tuple(chosen), shared)
+        return cls(flight, tuple(chosen), shared, _noted(flight, request))
 
     def reduced(self, plan: Plan) -> Plan:
         """The plan without what is known."""
@@ -248,6 +250,9 @@ class Known:
 
     def _states(self, found: Mapping[Metric, Measured] | None) -> Iterable[tuple[Metric, Measured]]:
         """Each metric that is known, with its states; without ``found``, only which those are."""
+        for metric, counts in self.noted.items():
+            yield metric, self._counted(metric, counts)
+        out = {key: counts.out for key, counts in self.flight.counts.items()}
         for one in self.rules:
             for fault in one.rule.faults():
                 counted = self.flight.faults.get(fault)
@@ -258,7 +263,7 @@ class Known:
                         yield metric, self._measured(metric, fault, counted, found)
             for metric in one.metrics:
                 if metric == DROPPED:
-                    yield metric, self._dropped()
+                    yield metric, self._counted(metric, out)
 
     def _measured(
         self,
@@ -277,14 +282,33 @@ class Known:
             states[part] = failures[0] if failures else _state(metric, fault, bad, rows)
         return Measured(metric, states, (self._cut,), _state(metric, fault, 0, 0))
 
-    def _dropped(self) -> Measured:
-        counts = self.flight.counts
-        states = {part: Tally(counts[part.partition].out) for part in self._slices}
-        return Measured(DROPPED, states, (self._cut,), Tally(0))
+    def _counted(self, metric: Metric, counts: Mapping[str | None, int]) -> Measured:
+        states = {part: Tally(counts[part.partition]) for part in self._slices}
+        return Measured(metric, states, (self._cut,), Tally(0))
 
 
 # What a limit on dropped rows is judged by.
 DROPPED = ConditionCount(KeptOut())
+
+
+def _noted(flight: Phases, request: CheckRequest) -> dict[Metric, Mapping[str | None, int]]:
+    """Numbers of rows that the files know; not where rules are about groups of them."""
+    if any(one.dimensions for one in request.rules):
+        return {}
+    found: dict[Metric, Mapping[str | None, int]] = {
+        RecordCount(): {key: counts.source for key, counts in flight.counts.items()}
+    }
+    wanted = {
+        metric.condition.column: metric
+        for metric in wanted_by(request)
+        if isinstance(metric, ConditionCount)
+        and isinstance(metric.condition, HasValue)
+        and not metric.condition.blank_is_empty
+        and metric.where is None
+    }
+    for column, counts in flight.rows.with_values(wanted).items():
+        found[wanted[column]] = counts
+    return found
 
 
 def _grouping(fault: Fault) -> Grouping | None:

@@ -6,7 +6,7 @@ them, is found in what was written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -37,6 +37,7 @@ from dq_dagster.spark.passes.faults import (
     stored_rows,
 )
 from dq_dagster.spark.passes.isolation import attempted
+from dq_dagster.storage.footers import noted_by
 from dq_dagster.storage.judged import JudgedFiles
 
 if TYPE_CHECKING:
@@ -195,11 +196,34 @@ class RowsInFlight:
         return self.counts(session), self.fault_counts(session)
 
     def counts(self, session: SparkSession) -> dict[str | None, RowCounts]:
-        """How many rows of each slice went where, by one query."""
+        """How many rows of each slice went where: from the files' footers, else by one query."""
         found: dict[str | None, RowCounts] = dict.fromkeys(self.keys or (None,), RowCounts())
+        noted = noted_by(self.files)
+        if noted is not None:
+            for (key, target), one in noted.items():
+                found[key] += RowCounts(**{target: one.rows})
+            return found
         for kind in self.files.rows(session, GOOD, KEPT, OUT):
             for key, target, rows in counted_by_target(kind.frame):
                 found[key] += RowCounts(**{target: rows})
+        return found
+
+    def with_values(self, columns: Iterable[str]) -> dict[str, dict[str | None, int]]:
+        """How many rows of each slice have a value, by column; of columns whose files say so."""
+        noted = noted_by(self.files)
+        if noted is None:
+            return {}
+        found: dict[str, dict[str | None, int]] = {}
+        everywhere = set.intersection(*(set(one.schema.names) for one in self.files.writes))
+        for column in everywhere.intersection(columns):
+            counts = dict.fromkeys(self.keys or (None,), 0)
+            for (key, _), one in noted.items():
+                empty = one.without_value(column)
+                if empty is None:
+                    break
+                counts[key] += one.rows - empty
+            else:
+                found[column] = counts
         return found
 
     def bad(self, session: SparkSession) -> list[JudgedRows]:
@@ -226,11 +250,25 @@ class RowsInFlight:
         measured = batch.measure(plan, keys).metrics
         return {fault: measured[metric] for fault, metric in metrics.items()}
 
-    def rule_counts(self, session: SparkSession) -> dict[tuple[str, str | None], int]:
-        """How many rows break each rule, by the rule's name and the slice."""
+    def rule_counts(
+        self, session: SparkSession, faults: Mapping[Fault, Measured]
+    ) -> dict[tuple[str, str | None], int]:
+        """How many rows break each rule, by the rule's name and the slice.
+
+        For most rules that is as many as have its one fault, which are counted already.
+        """
         found: dict[tuple[str, str | None], int] = {}
-        for rows in self.bad(session):
-            for (name, key), count in counted_by_rule(rows).items():
+        several: set[str] = set()
+        for rule in self.answerable:
+            every = rule.faults()
+            if len(every) != 1:
+                several.add(rule.name)
+                continue
+            for key in self.keys or (None,):
+                found[rule.name, key] = faults[every[0]].value(Slice(key))
+        for rows in self.bad(session) if several else ():
+            of_several = tuple(one for one in rows.rules if one.rule.name in several)
+            for (name, key), count in counted_by_rule(replace(rows, rules=of_several)).items():
                 found[name, key] = found.get((name, key), 0) + count
         return found
 

@@ -22,6 +22,7 @@ from dq_dagster.errors import NothingStored
 from dq_dagster.integration.guarded.incoming import is_pandas, numbered, without
 from dq_dagster.integration.guarded.quarantine import STATE, WITHHELD
 from dq_dagster.integration.io_manager import Published, SparkIOManager
+from dq_dagster.spark.frames.ansi import compiled
 from dq_dagster.spark.frames.columns import identifier, text_literal
 from dq_dagster.spark.frames.divided import AlikePartitions
 from dq_dagster.spark.frames.frames import (
@@ -84,14 +85,17 @@ class OwnStore:
     def keep(self, kinds: Kinds, returned: Any) -> Published | None:
         if self.quarantine is None:
             return None
-        return Published(self.quarantine.write_alike(beside_published(self.quarantine, kinds)))
+        kept = beside_published(self.quarantine, kinds)
+        return Published(self.quarantine.write_alike(_compiled(kept)))
 
     def publish(
         self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
     ) -> tuple[Any, Any]:
         if self.quarantine is None or kinds is None:
             return Published(self.store.publish_judged(files, session)), None
-        published, kept = self.store.publish_beside(files, session, self.quarantine, kinds)
+        published, kept = self.store.publish_beside(
+            files, session, self.quarantine, _compiled(kinds)
+        )
         return Published(published), Published(kept)
 
 
@@ -137,6 +141,11 @@ class HandedOver:
             for one in kinds
             for key in sorted(one.partitions)
         }
+
+
+def _compiled(kinds: Kinds) -> list[AlikePartitions]:
+    """For rows that are written next: what each of them breaks takes as much as there are rules."""
+    return [replace(one, frame=compiled(one.frame)) for one in kinds]
 
 
 def beside_published(quarantine: Store, kinds: Kinds) -> list[AlikePartitions]:

@@ -218,7 +218,7 @@ class GuardedRun:
         statuses = Counter(one.outcome.status for one in found)
         summary = ", ".join(f"{n} {status}" for status, n in statuses.items())
         self.context.log.info("%s: %s", self.name, summary or "no rule")
-        by_rule = rows.rule_counts(session) if bad else {}
+        by_rule = rows.rule_counts(session, faults) if bad else {}
         run_id, mark = self.context.run.run_id, fingerprint(self._rule_set)
         return Build(self.name, run_id, now, mark, rows, counts, found, by_rule)
 

@@ -1,10 +1,13 @@
-"""Queries under ANSI, whatever the session of the data says.
+"""Queries under ANSI, and large ones compiled well, whatever the session of the data says.
 
 Without ANSI, sums wrap around and what cannot be cast or divided becomes NULL, all without a word:
 a wrong Ok. The session belongs to others, so its setting is left alone. On classic Spark its data
-is computed in a twin of the session that differs in nothing but that setting. What the author
+is computed in a twin of the session that differs in nothing but two settings. What the author
 of the data computed in it stays as it was: only what is added follows the twin. Spark Connect
-keeps data to the session it was made in; there, SQL from users is refused.
+keeps data to the session it was made in; there, SQL from users is refused without ANSI.
+
+The other setting is about methods of more than 8,000 bytes, which Java never compiles: Spark would
+run a query of many conditions as one of those, many times slower than in smaller ones.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ANSI = "spark.sql.ansi.enabled"
+_OURS = {ANSI: "true", "spark.sql.codegen.hugeMethodLimit": "8000"}
 
 _twins: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
 _homes: weakref.WeakKeyDictionary[SparkSession, weakref.ref[SparkSession]] = (
@@ -41,8 +45,23 @@ def under_ansi(frame: DataFrame) -> DataFrame:
     session = frame.sparkSession
     if _says_ansi(session) or is_connect(session):
         return frame
+    return _in_twin(frame)
+
+
+def compiled(frame: DataFrame) -> DataFrame:
+    """The same rows where they are computed well, however many conditions that takes.
+
+    For what is written or collected next: the session has no catalog and no views of its own.
+    """
+    session = frame.sparkSession
+    if session in _homes or is_connect(session):
+        return frame
+    return _in_twin(frame)
+
+
+def _in_twin(frame: DataFrame) -> DataFrame:
     try:
-        return _moved(frame, _twin(session))
+        return _moved(frame, _twin(frame.sparkSession))
     except PySparkException:
         # A column of a type that only its maker knows, say: then SQL of users is refused.
         return frame
@@ -102,17 +121,18 @@ def _twin(session: SparkSession) -> SparkSession:
 
 
 def _like(home: SparkSession, ours: SparkSession) -> SparkSession:
-    """A session of our own, with the settings that its home has now, and with ANSI."""
+    """A session of our own, with the settings that its home has now, but for those of ours."""
     wanted, known = home.conf.getAll, ours.conf.getAll
     for name, value in wanted.items():
-        if name != ANSI and known.get(name) != value:
+        if name not in _OURS and known.get(name) != value:
             # What cannot be set is the same for all sessions.
             with suppress(PySparkException):
                 ours.conf.set(name, value)
-    for name in known.keys() - wanted.keys() - {ANSI}:
+    for name in known.keys() - wanted.keys() - _OURS.keys():
         with suppress(PySparkException):
             ours.conf.unset(name)
-    ours.conf.set(ANSI, "true")
+    for name, value in _OURS.items():
+        ours.conf.set(name, value)
     return ours
 
 

@@ -19,6 +19,7 @@ from dq_dagster.metrics.sources import ReferenceMembership
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.expressions.predicates import fault_sql
 from dq_dagster.spark.expressions.values import counting
+from dq_dagster.spark.frames.ansi import compiled
 from dq_dagster.spark.frames.columns import (
     COMPARABLE,
     ColumnRef,
@@ -246,7 +247,7 @@ def counted_by_rule(rows: JudgedRows) -> dict[tuple[str, str | None], int]:
     if not marks:
         return {}
     alike = rows.frame.selectExpr(f"{key} AS partition", f"concat({marks}) AS marks")
-    counted = alike.groupBy("partition", "marks").count()
+    counted = compiled(alike).groupBy("partition", "marks").count()
     # Outer: Spark would look into all marks once more, to leave out rows without any.
     each = counted.selectExpr(
         "partition", "posexplode_outer(split(marks, '')) AS (rule, mark)", "count"

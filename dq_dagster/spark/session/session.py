@@ -38,13 +38,14 @@ def current_session(settings: Mapping[str, str] | None = None) -> SparkSession:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    if _is_started():
+    if is_started():
         # Another thread's: settings would change it for those who started it.
         return SparkSession.builder.getOrCreate()
     return _started(settings or {})
 
 
-def _is_started() -> bool:
+def is_started() -> bool:
+    """Whether this process has a Spark of its own already."""
     try:
         from pyspark import SparkContext
     except ImportError:

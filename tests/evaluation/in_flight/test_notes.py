@@ -35,11 +35,11 @@ def test_what_became_of_bad_rows(
     assert messages(spark, [1, 2, odd], [rule]) == {"column_values_in_range_n": message}
 
 
-@pytest.mark.parametrize("action", ["drop", "fail"])
-def test_a_tolerated_row_is_left_out(action: Any, spark: SparkSession) -> None:
+@pytest.mark.parametrize(("action", "fate"), [("drop", "left out"), ("fail", "kept")])
+def test_what_becomes_of_a_tolerated_row(action: Any, fate: str, spark: SparkSession) -> None:
     rule = dq.ColumnValuesInRange(columns=["n"], max=100, action_if_failed=action, threshold=0.5)
     found = messages(spark, [1, 2, 200], [rule])["column_values_in_range_n"]
-    assert found.endswith("at most 50 % allowed). Such rows are left out.")
+    assert found.endswith(f"at most 50 % allowed). Such rows are {fate}.")
 
 
 def test_nothing_is_said_of_rows_where_nothing_is_published(spark: SparkSession) -> None:

@@ -60,7 +60,10 @@ def test_counts_and_outcomes(spark: SparkSession, tmp_path: Path) -> None:
     counts, _ = rows.counted(spark)
     assert counts == {None: RowCounts(good=1, kept=1, out=2)}
     assert (counts[None].source, counts[None].validated, counts[None].bad) == (4, 2, 3)
-    assert rows.rule_counts(spark) == {("positive", None): 2, ("small", None): 2}
+    assert rows.rule_counts(spark, rows.fault_counts(spark)) == {
+        ("positive", None): 2,
+        ("small", None): 2,
+    }
     judged = judge(spark, rows, every)
     assert [(one.outcome.rule.name, one.outcome.status.value) for one in judged] == [
         ("positive", "Error"),
@@ -101,7 +104,10 @@ def test_a_rule_that_raises_on_a_row(
         0: ["positive"],
         1: ["even"],
     }
-    assert rows.rule_counts(spark) == {("positive", None): 1, ("even", None): 1}
+    assert rows.rule_counts(spark, rows.fault_counts(spark)) == {
+        ("positive", None): 1,
+        ("even", None): 1,
+    }
 
 
 def test_a_filter_that_raises_on_a_row(spark: SparkSession, tmp_path: Path) -> None:

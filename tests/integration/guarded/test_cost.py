@@ -17,7 +17,7 @@ Count = Callable[[Callable[[], object]], int]
 COLUMNS = [f"c{n}" for n in range(40)]
 PARTS = [f"p{n}" for n in range(8)]
 # How many jobs a build takes, whatever its rules and partitions; fewer if no row is bad.
-MOST, MOST_OF_GOOD = 14, 6
+MOST, MOST_OF_GOOD = 9, 2
 
 
 def table(spark: SparkSession, parts: int = 1) -> DataFrame:

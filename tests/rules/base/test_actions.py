@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import dq_dagster as dq
+from dq_dagster.rules.base.change_detection import ChangeDetection
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.catalogue import BUILT_IN, parse_rule
 from dq_dagster.sql.expressions import OrderTerm
@@ -84,8 +85,8 @@ TYPICAL: dict[str, Any] = {"type": "record_count_typical", "name": "r"}
             KEY | {"keep": {"order_by": "(select 1)"}},
             (
                 "field 'keep.order_by': '(select 1)' is a subquery, and subqueries are not "
-                "possible here: write a condition on the columns of this table. (A column of that "
-                "name needs backquotes.)"
+                "possible here: write a condition on the columns of this table, or a rule of type "
+                "query_dq. (A column of that name needs backquotes.)"
             ),
         ),
         (KEY | {"keep": {"order_by": "rand()"}}, None),
@@ -132,7 +133,9 @@ def test_what_becomes_of_a_row_with_each_fault(
 def test_every_rule_has_an_action_and_says_where_it_is_judged(kind: type[Rule]) -> None:
     fields = kind.model_fields
     assert fields["action_if_failed"].default == "ignore"
-    assert fields["on"].default == "both"
+    # What is typical is learnt from what was published.
+    learns = issubclass(kind, ChangeDetection)
+    assert fields["on"].default == ("validated" if learns else "both")
     action = kind.model_json_schema()["properties"]["action_if_failed"]
     assert action["enum"] == ["ignore", "drop", "fail"][:: 1 if kind.counts_rows else 2]
 
