@@ -63,12 +63,12 @@ def started(settings: Mapping[str, str], *, announced: bool = True) -> SparkSess
     """
     from dq_dagster.spark.session.session import current_session
 
-    with _progress("Starting Spark ...") if announced or sys.stderr.isatty() else nullcontext():
+    with progress("Starting Spark ...") if announced or sys.stderr.isatty() else nullcontext():
         return current_session(settings)
 
 
 @contextmanager
-def _progress(what: str) -> Iterator[None]:
+def progress(what: str) -> Iterator[None]:
     """A line that shows that something takes its time, apart from the results."""
     click.echo(what, err=True, nl=False)
     start = time.monotonic()

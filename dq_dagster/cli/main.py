@@ -8,6 +8,7 @@ import click
 
 from dq_dagster.cli.backtest import backtest
 from dq_dagster.cli.replay import replay_command
+from dq_dagster.cli.rows import rows
 from dq_dagster.cli.schema_of import rule_types, schema_of
 from dq_dagster.cli.trial import trial
 from dq_dagster.rules.catalogue import plugin_problems
@@ -33,5 +34,6 @@ def schema() -> None:
 
 main.add_command(rule_types)
 main.add_command(trial)
+main.add_command(rows)
 main.add_command(backtest)
 main.add_command(replay_command)

@@ -7,18 +7,16 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from dq_dagster.cli.input import PAIRS, BadInput, reported, started
-from dq_dagster.evaluation.evaluate import evaluate
 from dq_dagster.evaluation.outcome import Outcome, plain
-from dq_dagster.evaluation.result import Evaluation
 from dq_dagster.judging.judgement import Status
 from dq_dagster.metrics.conditions import sample_words
 from dq_dagster.rules.base.rule import Rule
@@ -29,6 +27,9 @@ from dq_dagster.sql.expressions import filter_refusals
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dq_dagster.evaluation.result import Evaluation
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 _COLOURS = {Status.OK: "green", Status.WARNING: "yellow", Status.ERROR: "red"}
 _NARROWEST_MESSAGE = 40
 _WIDEST_NAME = 40
@@ -118,9 +119,7 @@ class TrialData:
             raise BadInput("--format and --option describe files: they go with --data.")
         if self.path is not None:
             require_existing(self.path)
-        reasons = filter_refusals(self.where) if self.where is not None else ()
-        if reasons:
-            raise BadInput(f"--where: {' '.join(refusal.reason for refusal in reasons)}")
+        require_filter(self.where)
 
     def read(self, session: SparkSession) -> DataFrame:
         from dq_dagster.spark.frames.reading import read_files, read_table, rows_where
@@ -132,6 +131,13 @@ class TrialData:
         return frame if self.where is None else rows_where(frame, self.where)
 
 
+def require_filter(where: str | None) -> None:
+    """Refuses what is no row filter, before Spark is started to find that out."""
+    reasons = filter_refusals(where) if where is not None else ()
+    if reasons:
+        raise BadInput(f"--where: {' '.join(refusal.reason for refusal in reasons)}")
+
+
 def _moment(ctx: Any, param: click.Parameter, text: str | None) -> datetime | None:
     try:
         return None if text is None else datetime.fromisoformat(text)
@@ -140,15 +146,27 @@ def _moment(ctx: Any, param: click.Parameter, text: str | None) -> datetime | No
         raise click.BadParameter(message, ctx, param) from None
 
 
+def data_options(command: _Command) -> _Command:
+    """The options that say where the rows come from."""
+    options = (
+        click.option("--data", metavar="PATH", help="Files, or a folder of them, to judge."),
+        click.option(
+            "--format", "kind", help="The format of the files; by default what their names end in."
+        ),
+        click.option("--option", "options", help="An option for reading the files.", **PAIRS),
+        click.option(
+            "--table", metavar="NAME", help="A table of Spark's catalog, instead of files."
+        ),
+        click.option("--where", metavar="SQL", help="Look at these rows of the data only."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command("test")
 @click.argument("rules", type=click.Path(path_type=Path))
-@click.option("--data", metavar="PATH", help="Files, or a folder of them, to try the rules on.")
-@click.option(
-    "--format", "kind", help="The format of the files; by default what their names end in."
-)
-@click.option("--option", "options", help="An option for reading the files.", **PAIRS)
-@click.option("--table", metavar="NAME", help="A table of Spark's catalog, instead of files.")
-@click.option("--where", metavar="SQL", help="Look at these rows of the data only.")
+@data_options
 @click.option("--asset", help="The asset whose rules to try, if there are several.")
 @click.option(
     "--rule",
@@ -190,10 +208,13 @@ def trial(
 
     The exit code is 0 if there is no Error, 1 if there is one, and 2 if nothing could be tried.
     """
+    # Here, since other commands need no Spark.
+    from dq_dagster.evaluation.evaluate import evaluate
+
     source = TrialData(data, table, kind, options, where)
     with reported():
-        rule_set = _rule_set(load_rules(rules), asset)
-        chosen = rule_set.model_copy(update={"rules": _chosen(rule_set, names)})
+        rule_set = rule_set_of(load_rules(rules), asset)
+        chosen = rule_set.model_copy(update={"rules": chosen_rules(rule_set, names)})
         source.check()
         result = evaluate(source.read(started(conf)), chosen, now=now, samples=not no_samples)
     shown = as_json(result, rule_set) if machine else as_text(result, rule_set)
@@ -201,7 +222,8 @@ def trial(
     ctx.exit(_exit_code(result, strict=strict))
 
 
-def _rule_set(rule_sets: Sequence[RuleSet], asset: str | None) -> RuleSet:
+def rule_set_of(rule_sets: Sequence[RuleSet], asset: str | None) -> RuleSet:
+    """The rules of the asset, or the only ones that there are."""
     by_name = {rule_set.asset_name: rule_set for rule_set in rule_sets}
     if not by_name:
         raise BadInput("There are no rules: a file needs 'asset: ...' and 'rules: [...]'.")
@@ -216,7 +238,7 @@ def _rule_set(rule_sets: Sequence[RuleSet], asset: str | None) -> RuleSet:
     return by_name[asset]
 
 
-def _chosen(rule_set: RuleSet, names: Sequence[str]) -> tuple[Rule, ...]:
+def chosen_rules(rule_set: RuleSet, names: Sequence[str]) -> tuple[Rule, ...]:
     """The enabled rules, or those that were named, which count as enabled."""
     by_name = {rule.name: rule for rule in rule_set.rules}
     unknown = [name for name in names if name not in by_name]

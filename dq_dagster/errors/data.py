@@ -48,6 +48,30 @@ class UnreadableData(DqError):
         )
 
     @classmethod
+    def only_in_memory(cls, asset: str) -> UnreadableData:
+        return cls(
+            f"The IO manager of asset '{asset}' keeps values in memory, for one run only: nothing "
+            "is stored that could be read now."
+        )
+
+    @classmethod
+    def no_rules(cls, asset: str, known: Sequence[str]) -> UnreadableData:
+        return cls(f"There are no rules of an asset '{asset}' here.{near_or_all(asset, known)}")
+
+    @classmethod
+    def no_partitions(cls, asset: str) -> UnreadableData:
+        return cls(f"Asset '{asset}' has no partitions: leave them out.")
+
+    @classmethod
+    def unknown_partition(cls, asset: str, key: str, hint: str) -> UnreadableData:
+        return cls(f"'{key}' is no partition of asset '{asset}'.{hint}")
+
+    @classmethod
+    def not_built(cls, asset: str, keys: Sequence[str]) -> UnreadableData:
+        verb = "has" if len(keys) == 1 else "have"
+        return cls(f"{_some(keys)} of asset '{asset}' {verb} not been materialized yet.")
+
+    @classmethod
     def unknown_asset(cls, asset: str, known: Sequence[str]) -> UnreadableData:
         return cls(f"There is no asset '{asset}'.{near_or_all(asset, known)}")
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.errors import DeclarationError, Misfit, Problem, RuleFailure
+from dq_dagster.errors import DeclarationError, Misfit, Problem, RuleFailure, Unmeasurable
 from dq_dagster.evaluation.evaluate import moment
 from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, as_rule_set
 from dq_dagster.spark.frames.ansi import at_home, is_ansi, under_ansi
 from dq_dagster.spark.frames.columns import JudgedTable
-from dq_dagster.spark.frames.frames import as_spark, require_readable
+from dq_dagster.spark.frames.divided import Divided
+from dq_dagster.spark.frames.frames import HIDDEN_KEY, as_spark, require_readable
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.frames.reading import require_expression
 from dq_dagster.spark.frames.slicing import partition_key
 from dq_dagster.spark.passes.faults import JudgedRows, judged_rows
+from dq_dagster.spark.passes.isolation import attempted
+from dq_dagster.spark.passes.rows import FaultyRows, RowView, ShownRows, shown_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +71,74 @@ def failing_rows(
     return at_home(rows if limit is None else rows.limit(limit))
 
 
+@dataclass(frozen=True, slots=True)
+class RowsToShow:
+    """Data of which the bad rows are to be shown, and what their rules may read beside it.
+
+    Values repeat within partitions where the data says them, by rules of that scope, or
+    ``by_partition`` by any rule.
+    """
+
+    data: Any
+    by_partition: bool = False
+    beside: OtherDatasets = field(default_factory=OtherDatasets)
+
+    def found(self, rules: Sequence[Rule], view: RowView) -> FoundRows:
+        """The first of the rows that break the rules, all of which have to count rows.
+
+        A rule that cannot be judged leaves the others alone.
+        """
+        divided = self.data if isinstance(self.data, Divided) else None
+        home = as_spark(self.data) if divided is None else divided.frame
+        keyed = HIDDEN_KEY in home.columns
+        frame = under_ansi(home)
+        table = JudgedTable.of(
+            home.drop(HIDDEN_KEY) if keyed else home,
+            moment(None),
+            self.beside,
+            is_ansi=is_ansi(frame),
+        )
+        if divided is not None:
+            clashes = {name: Unmeasurable(str(why)) for name, why in divided.clashes.items()}
+            table = replace(table, clashes=clashes)
+        failures: dict[str, RuleFailure] = {}
+        while chosen := [rule for rule in rules if rule.name not in failures]:
+            within = [rule for rule in chosen if keyed and self._repeats_within(rule)]
+            others = [rule for rule in chosen if rule not in within]
+            rows = FaultyRows.of(frame, within, others, table)
+            failures |= rows.failures
+            shown = attempted(lambda: shown_rows(rows.rows, view), lambda error: error)  # noqa: B023 (called at once)
+            if isinstance(shown, ShownRows):
+                missing = (*shown.unreadable, *table.clashes)
+                return FoundRows(_in_order(replace(shown, unreadable=missing), rules), failures)
+            raising = rows.raising()
+            if not raising:
+                raise shown
+            failures |= raising
+        return FoundRows(ShownRows(), failures)
+
+    def _repeats_within(self, rule: Rule) -> bool:
+        return counts_repeats(rule) and (self.by_partition or rule.scope == "partitions")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRows:
+    """Some of the bad rows, and why rules have none, by their names, if they cannot be judged."""
+
+    shown: ShownRows
+    failures: Mapping[str, RuleFailure] = field(default_factory=dict)
+
+
+def _in_order(shown: ShownRows, rules: Sequence[Rule]) -> ShownRows:
+    """With what each row breaks in the order of the rules."""
+    order = {rule.name: place for place, rule in enumerate(rules)}
+    rows = [
+        replace(row, faults=tuple(sorted(row.faults, key=lambda fault: order[fault["rule"]])))
+        for row in shown.rows
+    ]
+    return replace(shown, rows=tuple(rows))
+
+
 def _judged(
     data: Any,
     rules: Rules,
@@ -112,12 +184,13 @@ def _not_by_row(rules: Sequence[Rule], *, streaming: bool) -> dict[str, RuleFail
     for rule in rules:
         if not rule.counts_rows:
             failures[rule.name] = Misfit.judges_all_rows()
-        elif streaming and _counts_repeats(rule):
+        elif streaming and counts_repeats(rule):
             failures[rule.name] = Misfit.repeats_in_stream()
     return failures
 
 
-def _counts_repeats(rule: Rule) -> bool:
+def counts_repeats(rule: Rule) -> bool:
+    """Whether it says of rows that they have a value in common with others."""
     try:
         return any(isinstance(fault.condition, Repeated) for fault in rule.faults())
     except RuleFailure:

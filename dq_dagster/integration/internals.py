@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -18,14 +18,18 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 from dagster._core.definitions.assets.definition.asset_spec import (
     SYSTEM_METADATA_KEY_IO_MANAGER_KEY,
 )
+from dagster._core.definitions.job_base import RepoBackedJob
 from dagster._core.definitions.partitions.context import partition_loading_context
 from dagster._core.event_api import PartitionKeyFilter
+from dagster._core.execution.api import create_execution_plan
 from dagster._core.execution.context.metadata_logging import (
     AssetMetadataHandle,
     OutputMetadataAccumulator,
 )
+from dagster._core.execution.context_creation_job import scoped_job_context
 from dagster._core.execution.plan.inputs import FromLoadableAsset, FromStepOutput
 from dagster._core.execution.plan.outputs import StepOutputHandle
+from dagster._core.execution.resources_init import resource_initialization_manager
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
@@ -47,6 +51,8 @@ if TYPE_CHECKING:
     from dagster._core.execution.plan.inputs import StepInput
 
 _FINISHED = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+# Of a run whose events nobody waits for on the screen.
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _RANGE_TAGS = [ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG]
 # The entry of an asset's metadata that names its IO manager.
 IO_MANAGER_KEY = SYSTEM_METADATA_KEY_IO_MANAGER_KEY
@@ -103,9 +109,7 @@ def _load_own(
     )
     if definition is None:
         return manager.load_input(load())
-    keys = partitions
-    if keys is None:
-        keys = step.instance.get_materialized_partitions(key)
+    keys = step.instance.get_materialized_partitions(key) if partitions is None else partitions
     return {one: manager.load_input(load(partition_key=one)) for one in sorted(keys)}
 
 
@@ -280,11 +284,8 @@ def checks_on_record(instance: dg.DagsterInstance) -> list[dg.AssetCheckKey]:
 
 def storage_ids(instance: dg.DagsterInstance, key: dg.AssetKey) -> dict[str, int]:
     """The partitions that were ever built, each with the number of its latest materialization."""
-    return dict(
-        instance.event_log_storage.get_latest_storage_id_by_partition(
-            key, dg.DagsterEventType.ASSET_MATERIALIZATION
-        )
-    )
+    kind = dg.DagsterEventType.ASSET_MATERIALIZATION
+    return dict(instance.event_log_storage.get_latest_storage_id_by_partition(key, kind))
 
 
 def add_partition_metadata(
@@ -362,6 +363,26 @@ def partition_tags(context: StepContext) -> dict[str, str]:
     tags = context.run.tags
     named = [PARTITION_NAME_TAG] if PARTITION_NAME_TAG in tags else _RANGE_TAGS
     return {tag: tags[tag] for tag in named if tag in tags}
+
+
+@contextmanager
+def outside_of_runs(defs: dg.Definitions, instance: dg.DagsterInstance) -> Iterator[StepContext]:
+    """The context of the step of the one job there is, which never runs: nothing is recorded."""
+    [only] = defs.jobs or ()
+    job = RepoBackedJob(only.name, defs.get_repository_def())
+    plan = create_execution_plan(job, QUIET)
+    # What Dagster notes of resources goes to another instance, which is gone afterwards.
+    with dg.DagsterInstance.ephemeral() as aside:
+        run = aside.create_run_for_job(job.get_definition(), run_config=QUIET)
+        started = partial(_resources, instance)
+        with scoped_job_context(plan, job, QUIET, run, aside, started, raise_on_error=True) as made:
+            step: Any = made.for_step(cast("Any", plan.steps[0]))
+            step._plan_data = step.plan_data._replace(instance=instance)  # noqa: SLF001 (see above)
+            yield dg.AssetCheckExecutionContext(dg.OpExecutionContext(step))
+
+
+def _resources(own: dg.DagsterInstance, **arguments: Any) -> Any:
+    return resource_initialization_manager(**{**arguments, "instance": own})
 
 
 def _step(context: StepContext) -> StepExecutionContext:

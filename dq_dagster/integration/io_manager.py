@@ -3,7 +3,7 @@
 # No "from __future__ import annotations": Dagster reads the annotations of resources.
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import dagster as dg
@@ -194,9 +194,13 @@ class SparkIOManager(dg.ConfigurableIOManager):
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Rows that are stored already, by a step that had to see to it itself."""
+    """Rows that are stored already, by a step that had to see to it itself.
+
+    ``earlier`` says how many of them were stored before, by partition.
+    """
 
     stored: Stored
+    earlier: Mapping[str | None, int] = field(default_factory=dict)
 
     def add_metadata(self, context: dg.OutputContext) -> None:
         """What the materialization says of where the rows are."""

@@ -98,6 +98,10 @@ class LocalStore(Store):
         """Completes what a process that was killed had begun to publish."""
         finish_publishing(self.root)
 
+    def apart(self, stored: DataFrame) -> DataFrame:
+        # Nothing is written to where it lies.
+        return stored
+
     def prepare_judged(self, files: JudgedFiles, session: SparkSession) -> Ready:
         """The rows that are to be published, in their place but not yet counting."""
         if self._moves(files):

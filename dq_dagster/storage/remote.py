@@ -145,6 +145,14 @@ class RemoteStore(Store):
         # What Spark had not yet overwritten is as it was.
         return
 
+    def apart(self, stored: DataFrame) -> DataFrame:
+        """Files are copied: Spark would delete them before it reads them."""
+        if self.kind not in FILE_FORMATS:
+            return stored
+        place = f"{self.root}/{_STAGED}/{uuid.uuid4().hex}"
+        stored.write.format(self.kind).save(place)
+        return stored.sparkSession.read.format(self.kind).schema(stored.schema).load(place)
+
     def existing(self) -> None:
         return None
 

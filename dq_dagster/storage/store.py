@@ -115,6 +115,10 @@ class Store(ABC):
         """Completes what a process that was killed had begun to publish, where that is known."""
 
     @abstractmethod
+    def apart(self, stored: DataFrame) -> DataFrame:
+        """Rows that are stored, as they can be read while they are being replaced."""
+
+    @abstractmethod
     def existing(self) -> list[str] | None:
         """The partitions that are stored; None where only those who wrote them know."""
 

@@ -23,11 +23,15 @@ from dagster._core.execution.context.metadata_logging import (  # noqa: TID251
     OutputMetadataAccumulator,
 )
 from dagster._core.execution.context.op_execution_context import OpExecutionContext  # noqa: TID251 (what is watched)
-from dagster._core.execution.context.system import StepExecutionContext  # noqa: TID251
+from dagster._core.execution.context.system import PlanData, StepExecutionContext  # noqa: TID251
+from dagster._core.execution.context_creation_job import scoped_job_context  # noqa: TID251
 from dagster._core.execution.plan.inputs import (  # noqa: TID251
     FromLoadableAsset,
     FromMultipleSourcesLoadSingleSource,
     FromStepOutput,
+)
+from dagster._core.execution.resources_init import (  # noqa: TID251
+    resource_initialization_manager,
 )
 from dagster._core.storage.asset_check_execution_record import (  # noqa: TID251
     AssetCheckExecutionRecord,
@@ -43,7 +47,7 @@ from dagster._core.storage.tags import (  # noqa: TID251
     PARTITION_NAME_TAG,
 )
 
-from dq_dagster.integration.internals import is_external
+from dq_dagster.integration.internals import is_built_by_dagster, is_external, outside_of_runs
 
 
 def test_a_step_input_can_be_loaded_by_hand() -> None:
@@ -135,6 +139,28 @@ def test_what_a_job_does_not_build_keeps_the_name_of_its_io_manager() -> None:
 
         dg.materialize([definition, check], selection=dg.AssetSelection.all_asset_checks())
     assert found == {dg.AssetsDefinition: False, dg.AssetSpec: True}
+
+
+def test_a_step_can_be_made_without_a_run() -> None:
+    parameters = inspect.signature(scoped_job_context).parameters
+    assert {"scoped_resources_builder_cm", "raise_on_error"} <= set(parameters)
+    assert "instance" in inspect.signature(resource_initialization_manager).parameters
+    assert "instance" in PlanData._fields
+
+    @dg.asset
+    def built() -> int:
+        return 1
+
+    @dg.asset_check(asset="built")
+    def check() -> dg.AssetCheckResult:
+        return dg.AssetCheckResult(passed=True)
+
+    job = dg.define_asset_job("alone", selection=dg.AssetSelection.checks(check))
+    defs = dg.Definitions(assets=[built], asset_checks=[check], jobs=[job])
+    with dg.DagsterInstance.ephemeral() as instance, outside_of_runs(defs, instance) as context:
+        assert is_built_by_dagster(context, dg.AssetKey("built"))
+        assert context.instance is instance
+        assert not instance.get_runs()
 
 
 def test_the_tags_that_name_partitions() -> None:

@@ -137,9 +137,9 @@ class PartitionedSource:
             self._require_stored()
         # States are kept by partition, also where only the whole is judged.
         by_partition = replace(request, partitions=request.partitions or (), partitioned=True)
-        return BatchRequest(by_partition, self._tagged, HIDDEN_KEY, reuse=reuse)
+        return BatchRequest(by_partition, self.tagged, HIDDEN_KEY, reuse=reuse)
 
-    def _tagged(self, keys: Sequence[str] | None) -> Divided:
+    def tagged(self, keys: Sequence[str] | None) -> Divided:
         """The data of these partitions, or all there is, each row with its partition."""
         selective = isinstance(self.reader, PartitionReader)
         if keys is None:

@@ -41,6 +41,10 @@ class Build:
     def total(self) -> RowCounts:
         return sum(self.counts.values(), RowCounts())
 
+    def quarantined(self, earlier: Mapping[str | None, int]) -> dict[str | None, int]:
+        """How many rows of each slice are in quarantine, with those of earlier builds."""
+        return {key: counts.bad + earlier.get(key, 0) for key, counts in self.counts.items()}
+
     def reason(self) -> str:
         """Which rules stopped it, in their own words."""
         stopping = self.stopping

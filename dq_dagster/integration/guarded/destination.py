@@ -36,11 +36,12 @@ from dq_dagster.spark.frames.frames import (
     union,
 )
 from dq_dagster.spark.frames.reading import absolute
+from dq_dagster.spark.passes.faults import counted_by
 from dq_dagster.storage.judged import JudgedFiles, places_of
 from dq_dagster.storage.store import Store
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 Kinds: TypeAlias = Sequence[AlikePartitions]
 
@@ -83,10 +84,7 @@ class OwnStore:
         return self.store.judged()
 
     def keep(self, kinds: Kinds, returned: Any) -> Published | None:
-        if self.quarantine is None:
-            return None
-        kept = beside_published(self.quarantine, kinds)
-        return Published(self.quarantine.write_alike(_compiled(kept)))
+        return None if self.quarantine is None else kept_beside(self.quarantine, kinds)
 
     def publish(
         self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
@@ -117,17 +115,23 @@ class HandedOver:
 
     def keep(self, kinds: Kinds, returned: Any) -> Any:
         if self.quarantine is not None:
-            bare = [replace(one, frame=one.frame.drop(ROW)) for one in kinds]
-            return Published(self.quarantine.write_alike(beside_published(self.quarantine, bare)))
-        rows = union([one.frame.drop(HIDDEN_KEY, ROW) for one in kinds])
-        # Whoever stores pandas DataFrames may not know how to store others.
-        return to_pandas(rows) if is_pandas(returned) else rows
+            return kept_beside(self.quarantine, _bare(kinds))
+        return self._handed_over(kinds, returned)
 
     def publish(
         self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
     ) -> tuple[Any, Any]:
-        kept = None if kinds is None else self.keep(kinds, returned)
+        kept: Any = None
+        if kinds is not None and self.quarantine is not None:
+            kept = Published(self.quarantine.write_alike(_compiled(_bare(kinds))))
+        elif kinds is not None:
+            kept = self._handed_over(kinds, returned)
         return self._good(files, session, returned), kept
+
+    def _handed_over(self, kinds: Kinds, returned: Any) -> Any:
+        rows = union([one.frame.drop(HIDDEN_KEY) for one in _bare(kinds)])
+        # Whoever stores pandas DataFrames may not know how to store others.
+        return to_pandas(rows) if is_pandas(returned) else rows
 
     def _good(self, files: JudgedFiles, session: SparkSession, returned: Any) -> Any:
         if is_pandas(returned):
@@ -148,20 +152,33 @@ def _compiled(kinds: Kinds) -> list[AlikePartitions]:
     return [replace(one, frame=compiled(one.frame)) for one in kinds]
 
 
-def beside_published(quarantine: Store, kinds: Kinds) -> list[AlikePartitions]:
-    """Rows of a build that is withheld, beside those that belong to what is published already."""
-    found = []
+def _bare(kinds: Kinds) -> list[AlikePartitions]:
+    return [replace(one, frame=one.frame.drop(ROW)) for one in kinds]
+
+
+def kept_beside(quarantine: Store, kinds: Kinds) -> Published:
+    """Keeps rows of a build that is withheld beside those of what is published already."""
+    found: list[AlikePartitions] = []
+    counts: dict[str | None, int] = {}
     for one in kinds:
-        session = one.frame.sparkSession
+        session, frame = one.frame.sparkSession, one.frame
         with suppress(NothingStored):
-            if HIDDEN_KEY in one.frame.columns:
+            if HIDDEN_KEY in frame.columns:
                 earlier = quarantine.load(session, sorted(one.partitions)).frame
             else:
                 earlier = quarantine.load_whole(session)
-            earlier = earlier.where(f"{STATE} <> '{WITHHELD}'")
-            one = replace(one, frame=union([one.frame, earlier]))  # noqa: PLW2901 (the same, with more)
-        found.append(one)
-    return found
+            earlier = quarantine.apart(earlier.where(f"{STATE} <> '{WITHHELD}'"))
+            # Of the frame that is written: whatever others publish meanwhile, it is the same rows.
+            counts |= _rows_by_partition(earlier)
+            frame = union([frame, earlier])
+        found.append(replace(one, frame=frame))
+    return Published(quarantine.write_alike(_compiled(found)), counts)
+
+
+def _rows_by_partition(frame: DataFrame) -> dict[str | None, int]:
+    if HIDDEN_KEY in frame.columns:
+        return counted_by(frame, HIDDEN_KEY)
+    return {None: sum(counted_by(frame, STATE).values())}
 
 
 def destination_of(

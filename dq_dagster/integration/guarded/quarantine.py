@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 from dq_dagster.errors import DeclarationError, Misfit, UnreadableData
 from dq_dagster.integration.checks.request import tagged_sensitive
 from dq_dagster.integration.event_log.pager import materializations
+from dq_dagster.integration.guarded.stats import PARTITION_ROWS
 from dq_dagster.integration.internals import storage_ids
 from dq_dagster.integration.io_manager import SparkIOManager
 from dq_dagster.ruleset import RuleSet
@@ -118,7 +119,7 @@ def forgotten(
             kept.key,
             partition=key,
             description=f"Its rows are older than {kept.retention_days:g} days, and were removed.",
-            metadata={"dagster/partition_row_count": 0, "path": stored.place},
+            metadata={PARTITION_ROWS: 0, "path": stored.place},
         )
 
 

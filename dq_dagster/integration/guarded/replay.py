@@ -24,6 +24,7 @@ from dq_dagster.integration.guarded.replayed import (
     repairing,
     united,
 )
+from dq_dagster.integration.internals import QUIET
 from dq_dagster.judging.wording import plural
 from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
 from dq_dagster.spark.frames.columns import JudgedTable
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 # Where a definition says that it is of a guarded asset.
 GUARDED = "dq_guarded_asset"
-# What came of a replay is returned or raised; the steps of its runs are in the event log.
-_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,8 @@ class _Replaying:
                 instance=self.instance,
                 resources=self.defs.resources,
                 tags={REPLAY_TAG: "true"},
-                run_config=_QUIET,
+                # What came of it is returned or raised; its steps are in the event log.
+                run_config=QUIET,
                 raise_on_error=False,
             )
         if not result.success:

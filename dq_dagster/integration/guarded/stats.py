@@ -23,6 +23,8 @@ ROWS_IN, ROWS_OUT = "dq/rows_in", "dq/rows_published"
 DROPPED, QUARANTINED = "dq/rows_dropped", "dq/rows_quarantined"
 # Of a run that fails because nothing is published.
 STOPPING_RULES = "dq/rules"
+# Dagster's own entries for how many rows are stored.
+ROWS, PARTITION_ROWS = "dagster/row_count", "dagster/partition_row_count"
 _VERSION = 1
 _PAGE = 500
 # With more than this, rules that found nothing are left out: see the limit on check results.

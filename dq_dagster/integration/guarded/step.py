@@ -36,7 +36,7 @@ from dq_dagster.integration.guarded.quarantine import (
 )
 from dq_dagster.integration.guarded.returned import Returned
 from dq_dagster.integration.guarded.rules import DroppedRows, in_flight
-from dq_dagster.integration.guarded.stats import STOPPING_RULES, StatsTable
+from dq_dagster.integration.guarded.stats import PARTITION_ROWS, ROWS, STOPPING_RULES, StatsTable
 from dq_dagster.integration.internals import (
     asset_metadata,
     disable_dagster_warnings,
@@ -345,22 +345,21 @@ class GuardedRun:
 
     def _kept(self, build: Build, kept: Quarantine, quarantined: Any) -> Iterator[Any]:
         """What Dagster is to know of the rows that were quarantined."""
+        rows = build.quarantined(quarantined.earlier if isinstance(quarantined, Published) else {})
         if kept.key in self.context.selected_asset_keys:
-            for key, counts in build.counts.items():
+            for key, count in rows.items():
                 if key is not None:
                     self.context.add_asset_metadata(
-                        {"dagster/partition_row_count": counts.bad},
-                        asset_key=kept.key,
-                        partition_key=key,
+                        {PARTITION_ROWS: count}, asset_key=kept.key, partition_key=key
                     )
-            rows = {} if self.keys else {"dagster/row_count": build.total.bad}
-            yield dg.Output(quarantined, output_name=QUARANTINE, metadata=rows)
+            total = {} if self.keys else {ROWS: sum(rows.values())}
+            yield dg.Output(quarantined, output_name=QUARANTINE, metadata=total)
             return
         if not isinstance(quarantined, Published):
             return
-        for key, counts in build.counts.items():
-            rows = {"dagster/row_count": counts.bad, **quarantined.metadata(key)}
-            yield dg.AssetMaterialization(kept.key, partition=key, metadata=rows)
+        for key, count in rows.items():
+            own = {ROWS if key is None else PARTITION_ROWS: count, **quarantined.metadata(key)}
+            yield dg.AssetMaterialization(kept.key, partition=key, metadata=own)
 
     def _results(
         self, build: Build, history: EventLogHistory, targets: Mapping[str, Any]

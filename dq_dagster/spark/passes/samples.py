@@ -32,7 +32,7 @@ _LONGEST = 60
 _MOST_COLUMNS = 4
 # Of so many columns and conditions at most; each is one more expression for every row.
 _MOST_AT_ONCE = 100
-_MASK = "***"
+MASK = "***"
 _NESTED = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
 
 # Faults that are looked at together, with the partitions to look in; None is all rows.
@@ -88,7 +88,7 @@ class SampledRows:
         for columns, mine in by_columns.items():
             try:
                 refs = [self.table.column(name) for name in columns]
-                some = [_Value(ref, _is_masked(ref.name, self.masked)) for ref in refs]
+                some = [ShownValue(ref, is_masked(ref.name, self.masked)) for ref in refs]
                 found.append(_Shown(faults, tuple(map(_of_all_rows, mine)), tuple(some)))
             except RuleFailure:
                 # Its outcome says why already.
@@ -121,7 +121,7 @@ class SampledRows:
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class ShownValue:
     """The value of a column as SQL texts, for those who look and for telling values apart."""
 
     column: ColumnRef
@@ -135,7 +135,7 @@ class _Value:
     def whole(self) -> str:
         sql, kind = self.column.sql, self.column.kind
         if self.masked:
-            return f"if({sql} IS NULL, NULL, {text_literal(_MASK)})"
+            return f"if({sql} IS NULL, NULL, {text_literal(MASK)})"
         if isinstance(kind, T.BinaryType):
             return f"hex({sql})"
         if isinstance(kind, _NESTED):
@@ -155,7 +155,7 @@ class _Shown:
 
     task: tuple[Fault, ...]
     faults: tuple[Fault, ...]
-    values: tuple[_Value, ...]
+    values: tuple[ShownValue, ...]
 
     def entry(self, task: int, number: int, key: str | None) -> str:
         fields = {
@@ -196,7 +196,8 @@ def _of_all_rows(fault: Fault) -> Fault:
     return fault
 
 
-def _is_masked(name: str, masked: Collection[str]) -> bool:
+def is_masked(name: str, masked: Collection[str]) -> bool:
+    """Whether a column is masked, is inside of one that is, or has one inside that is."""
     own = f"{name.lower()}."
     return any(own.startswith(one) or one.startswith(own) for one in _paths(masked))
 

@@ -124,6 +124,77 @@ def test_readers_that_began_before_a_rebuild_get_the_old_rows(
     assert (gate.ids(), list(gate.quarantined())) == ([2, 3], [1])
 
 
+def quarantined_counts(run: dg.ExecuteInProcessResult) -> dict[str | None, Any]:
+    """How many rows the quarantine has by its materializations, by partition."""
+    return {
+        one.partition: {
+            name: entry.value
+            for name, entry in one.materialization.metadata.items()
+            if name.endswith("row_count")
+        }
+        for one in run.get_asset_materialization_events()
+        if one.asset_key == QUARANTINE
+    }
+
+
+def kept_in(gate: Gate, keys: list[str]) -> list[tuple[int, str]]:
+    """The amounts in quarantine, and what became of them; partitions are to be alike."""
+    store, session = gate.io.store(QUARANTINE), gate.io.session()
+    frames = [store.load(session, [key]).plain for key in keys] or [store.load_whole(session)]
+    found = [
+        sorted((row["amount"], row["dq_state"]) for row in frame.collect()) for frame in frames
+    ]
+    assert found == found[:1] * len(found)
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("place", "keys", "job"),
+    [
+        ("local", [], None),
+        pytest.param("local", [day(1), day(2)], "asset_alone", marks=pytest.mark.deep),
+        pytest.param("uri", [], "asset_alone", marks=pytest.mark.deep),
+        ("uri", [day(1), day(2)], None),
+        ("other", [], None),
+    ],
+)
+def test_bad_rows_of_what_is_published_stay_beside_those_that_are_withheld(
+    spark: SparkSession, tmp_path: Path, place: str, keys: list[str], job: str | None
+) -> None:
+    settings: dict[str, Any] = {"partitions_def": DAILY} if keys else {}
+    if place == "other":
+        settings["io_manager"] = dg.FilesystemIOManager(base_dir=str(tmp_path / "pickles"))
+        settings["quarantine"] = dq.Quarantine(path=str(tmp_path))
+    rules = [positive(), positive("fail", name="no_nine", expectation="amount <> 9")]
+    gate = Gate(
+        f"file://{tmp_path}" if place == "uri" else tmp_path, lambda: None, rules, **settings
+    )
+
+    def build(*amounts: int) -> dg.ExecuteInProcessResult:
+        rows = orders(spark, *amounts)
+        whole = rows.toPandas() if place == "other" else rows
+        gate.value = lambda *given: dict.fromkeys(given[0], rows) if given else whole
+        return gate.build(*keys, job=job)
+
+    def counts(rows: int) -> dict[Any, Any]:
+        name = "dagster/partition_row_count" if keys else "dagster/row_count"
+        return {key: {name: rows} for key in (*keys, *([] if keys else [None]))}
+
+    run = build(5, -1)
+    assert run.success
+    assert (kept_in(gate, keys), quarantined_counts(run)) == ([(-1, "left_out")], counts(1))
+    run = build(9, 9, -3)
+    assert "Nothing of 'orders' was published. no_nine" in why(run)
+    beside = [(-3, "withheld"), (-1, "left_out"), (9, "withheld"), (9, "withheld")]
+    assert (kept_in(gate, keys), quarantined_counts(run)) == (beside, counts(4))
+    run = build(-4, 9)
+    beside = [(-4, "withheld"), (-1, "left_out"), (9, "withheld")]
+    assert (kept_in(gate, keys), quarantined_counts(run)) == (beside, counts(3))
+    run = build(5, -2)
+    assert run.success
+    assert (kept_in(gate, keys), quarantined_counts(run)) == ([(-2, "left_out")], counts(1))
+
+
 CANARY = "Canary-73195"
 SECRET = 73195
 
