@@ -79,7 +79,7 @@ def plan_command(
 
     with reported():
         file = read_plan(plan, variables=variables, paths=paths, within=within)
-        _require_place(report)
+        _require_place(report, plan)
         from dq_dagster.evaluation.topnotch.run import require_inputs, run_plan
 
         require_inputs(file)
@@ -94,7 +94,12 @@ def plan_command(
     ctx.exit(0 if found.ok else _FAILED)
 
 
-def _require_place(report: str | None) -> None:
-    """Finds out before anything runs that a report cannot be written."""
-    if report is not None and not Path(report).absolute().parent.is_dir():
+def _require_place(report: str | None, plan: Path) -> None:
+    """Finds out before anything runs that a report cannot be written, or should not be."""
+    if report is None:
+        return
+    place = Path(report).absolute()
+    if not place.parent.is_dir():
         raise BadPlan(f"--report: there is no folder '{Path(report).parent}'.")
+    if place.exists() and place.samefile(plan):
+        raise BadPlan("--report: that is the plan itself.")

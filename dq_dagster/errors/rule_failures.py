@@ -113,12 +113,12 @@ class Misfit(RuleFailure):
     def no_diff_key(cls, side: str, keys: Sequence[str], missing: int, repeated: int) -> Misfit:
         named = ", ".join(f"'{key}'" for key in keys)
         wrong = [
-            f"{missing:,} rows have no value there" if missing else "",
-            f"{repeated:,} values occur more than once" if repeated else "",
+            f"rows without a value there: {missing:,}" if missing else "",
+            f"values that occur more than once: {repeated:,}" if repeated else "",
         ]
         return cls(
             f"{named} cannot tell the rows of '{side}' apart, so that they cannot be compared: "
-            f"{' and '.join(filter(None, wrong))}."
+            f"{'; '.join(filter(None, wrong))}."
         )
 
     @classmethod

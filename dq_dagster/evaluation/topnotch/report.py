@@ -121,10 +121,10 @@ class PlanReport:
         return json.dumps(self.content, indent=2, ensure_ascii=False, allow_nan=False)
 
     def write(self, path: str | Path) -> Path:
-        """Writes the report as JSON to a file, or into a folder under the name of the plan."""
+        """Writes the report as JSON: to a file, or into a folder as ``<plan>_report.json``."""
         if "://" in str(path):
             raise DeclarationError.of(f"A report is written to a local file, not to '{path}'.")
-        file = Path(path) / f"{self.name}.json" if Path(path).is_dir() else Path(path)
+        file = Path(path) / f"{self.name}_report.json" if Path(path).is_dir() else Path(path)
         fresh = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
         try:
             fresh.write_text(self.to_json() + "\n", encoding="utf-8")

@@ -121,13 +121,14 @@ def diff(reading: CommandReading) -> DiffCommand:
     )
     external = reading.external("input1Columns", "input2Columns", "thresholds")
     left, right = (_side(reading, fields, external, number) for number in (1, 2))
-    for what in ("keys", "columns"):
-        mine, others = len(getattr(left, what)), len(getattr(right, what))
-        if mine != others:
-            name = "joinColumns" if what == "keys" else "diffColumns"
+    for name, mine, others in (
+        ("joinColumns", left.keys, right.keys),
+        ("diffColumns", left.columns, right.columns),
+    ):
+        if mine and others and len(mine) != len(others):
             external.refuse(
-                f"the {name} of both sides are compared in their order, but there are "
-                f"{mine} of input1 and {others} of input2.",
+                f"has {len(others)} {name} for {len(mine)} of input1Columns: they are compared in "
+                "their order.",
                 "input2Columns",
             )
     tolerances = _tolerances(fields, external, len(left.columns))

@@ -27,8 +27,9 @@ class Fields:
     def __init__(self, node: Node, known: Collection[str], problems: list[Problem]) -> None:
         self.place = node.place
         self._problems = problems
-        self._entries: dict[str, Node] = node.value if isinstance(node.value, dict) else {}
-        if not isinstance(node.value, dict):
+        self._is_object = isinstance(node.value, dict)
+        self._entries: dict[str, Node] = node.value if self._is_object else {}
+        if not self._is_object:
             self.refuse(f"an object with {_listed(known)} is needed, not {node.kind}.")
         for key in self._entries:
             if key not in known and not key.startswith(_NOTES):
@@ -56,7 +57,8 @@ class Fields:
     def needed(self, name: str) -> Node | None:
         """The entry; if it is missing, that is a problem."""
         found = self.node(name)
-        if found is None:
+        # Of what is no object, that alone is said.
+        if found is None and self._is_object:
             self.refuse(f"field '{name}' is missing.")
         return found
 

@@ -84,10 +84,10 @@ def shortened(text: str, longest: int = 60) -> str:
 
 def read_json(text: str, *, name: str) -> Node:
     """The one value of a text. Raises DeclarationError with the place of the first mistake."""
-    return _Reader(text, name).document()
+    return _JsonReader(text, name).document()
 
 
-class _Reader:
+class _JsonReader:
     """Goes through the text once."""
 
     def __init__(self, text: str, name: str) -> None:

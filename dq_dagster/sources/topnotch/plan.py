@@ -110,13 +110,15 @@ class _PlanReading:
         names = [name for name in _LISTS if name in fields]
         if len(names) > 1:
             fields.refuse("there are 'commands' and 'topnotch': a plan has one list of commands.")
-        if not names:
-            fields.refuse('a plan needs its commands: "commands": [...], or "topnotch": [...].')
-            return
         if not around:
             self._read_io(fields)
+        if not names and isinstance(root.value, dict):
+            fields.refuse('a plan needs its commands: "commands": [...], or "topnotch": [...].')
+        if not names:
+            return
+        before = len(self._problems)
         entries = fields.entries(names[0])
-        if not entries and fields.node(names[0]) is not None:
+        if not entries and len(self._problems) == before:
             fields.refuse("needs at least one command.", names[0])
         for entry in entries:
             self._command(entry, file, (*around, file))
