@@ -106,7 +106,7 @@ class Fields:
         """True or false; false if it is not there."""
         found = self.needed(name) if needed else self.node(name)
         value = None if found is None else _unquoted(found)
-        if found is not None and not isinstance(value, bool):
+        if found is not None and not isinstance(value, bool) and not found.open:
             self.refuse(f"must be true or false, not {found.kind}.", name)
         return value is True
 
@@ -151,6 +151,9 @@ class Fields:
         return None if found is None else Fields(found, known, self._problems)
 
     def _text(self, node: Node, name: str) -> str:
+        if node.open:
+            # What it is to be is not known, and that was said.
+            return ""
         if not isinstance(node.value, str) or not node.value.strip():
             self._at(node, f"field '{name}' must be a text, not {_kind(node)}.")
             return ""
@@ -164,6 +167,8 @@ class Fields:
 
     def _number(self, node: Node, name: str) -> Figure:
         value = _unquoted(node)
+        if node.open:
+            return 0
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             self._at(node, f"field '{name}' must be a number, not {node.kind}.")
             return 0
@@ -175,6 +180,8 @@ class Fields:
     def _sql(self, node: Node, what: str, refusals: Callable[[str], Sequence[Refusal]]) -> str:
         if not isinstance(node.value, str) or not node.value.strip():
             self._at(node, f"{what} must be a text in SQL, not {_kind(node)}.")
+            return ""
+        if node.open:
             return ""
         ended = refuse_ended_quotes(node)
         self._problems += ended

@@ -50,11 +50,9 @@ class PlanFiles:
         return file
 
     def read(self, file: Path) -> Node | None:
-        """What a file says, with the values of variables; None if something is wrong with it."""
+        """What a file says, with the values of variables; None if it cannot be read."""
         if file not in self._read:
-            before = len(self._problems)
-            node = self._opened(file)
-            self._read[file] = node if len(self._problems) == before else None
+            self._read[file] = self._opened(file)
         return self._read[file]
 
     def name(self, file: Path) -> str:

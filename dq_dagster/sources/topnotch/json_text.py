@@ -43,6 +43,7 @@ class Node:
     """A value and its place; of an object also the places of its keys.
 
     ``written`` is a text as the file has it, where ``filled`` says what became of its variables.
+    One that has variables without a value is ``open``.
     """
 
     value: Any
@@ -50,6 +51,7 @@ class Node:
     keys: Mapping[str, str] = field(default_factory=dict)
     written: str = ""
     filled: tuple[Filled, ...] = ()
+    open: bool = False
 
     @property
     def plain(self) -> Any:

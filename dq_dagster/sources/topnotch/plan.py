@@ -168,7 +168,7 @@ class _PlanReading:
         reading = CommandReading(node, params, self._problems, self._input, self._relocated)
         command = READERS[kind](reading)
         fields = Fields(node, tuple(node.value), [])
-        if command.key in self._keys:
+        if command.key and command.key in self._keys:
             self._refuse(
                 f"the outputKey '{shortened(command.key)}' is that of another command already "
                 f"({self._keys[command.key]}).",
@@ -202,6 +202,8 @@ class _PlanReading:
             if ref and "onDisk" in fields and ref not in self._keys:
                 self._unknown.append((ref, fields.place_of("ref")))
             return PlanInput(ref, command=ref)
+        if not ref:
+            return PlanInput(ref)
         path = self._relocated(ref)
         known = self._outputs.get(_normal(path))
         if known is not None and not text:

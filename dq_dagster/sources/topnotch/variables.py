@@ -56,8 +56,10 @@ class _Filling:
     def of(self, node: Node) -> Node:
         match node.value:
             case str():
+                before = len(self._problems)
                 text, filled = self._text(node.value, node.place)
-                return replace(node, value=text, filled=filled) if filled else node
+                unknown = len(self._problems) > before
+                return replace(node, value=text, filled=filled, open=unknown)
             case list():
                 return replace(node, value=[self.of(entry) for entry in node.value])
             case dict():

@@ -147,3 +147,21 @@ def test_sql_of_a_value_is_read_with_the_rest(
     with pytest.raises(DeclarationError) as caught:
         asserted(tmp_path, query, x=value)
     assert message in str(caught.value)
+
+
+def test_what_has_no_value_hides_no_other_mistake(tmp_path: Path) -> None:
+    one = {"query": "x > ${a}", "description": "${b}", "threshold": "${c}", "x": 1}
+    plan = write_plan(
+        tmp_path,
+        a_view("${d}", cache="${e}", cach=1, inputs=[{"ref": "${g}", "onDisk": True}]),
+        a_view("${d}", "${f}.json"),
+        an_assertion("a", "${g}", outputPath="out.parquet"),
+        assertion={"assertions": [one]},
+    )
+    with pytest.raises(DeclarationError) as caught:
+        read_plan(plan)
+    found = [one.message for one in caught.value.problems]
+    unknown = [text.split("'")[1] for text in found if text.startswith("the variable")]
+    assert sorted(unknown) == ["a", "b", "c", "d", "d", "e", "f", "g", "g"]
+    others = [text for text in found if not text.startswith("the variable")]
+    assert [text[:20] for text in others] == ["unknown field 'cach'", "unknown field 'x'. T"]
