@@ -102,32 +102,54 @@ class PlanAssets:
         use_packaged_java()
         return {command.key: self._asset(command) for command in self.file.commands}
 
-    def rule_sets(self) -> list[RuleSet]:
-        """One for each asset that assertions judge."""
-        by_input: dict[PlanInput, list[AssertionCommand]] = {}
-        for command in self.file.commands:
-            if isinstance(command, AssertionCommand):
-                by_input.setdefault(command.source, []).append(command)
-        return [self._rule_set(source, commands) for source, commands in by_input.items()]
+    def of_assets(self) -> list[RuleSet]:
+        """The assertions on what Dagster builds, as rules of those assets."""
+        by_asset: dict[dg.AssetKey, list[AssertionCommand]] = {}
+        for command in self._assertions:
+            if command.source not in self.files:
+                by_asset.setdefault(self._key_of(command.source), []).append(command)
+        return [
+            self._rule_set(
+                self._asset_of(commands[0].source),
+                commands,
+                FeatureReader(features=features)
+                if (features := needed_features(commands))
+                else None,
+            )
+            for commands in by_asset.values()
+        ]
 
-    def _rule_set(self, source: PlanInput, commands: list[AssertionCommand]) -> RuleSet:
+    def of_files(self) -> list[RuleSet]:
+        """The assertions on files, as rules of their own assets, the invalid rows.
+
+        Nothing builds files: no run that builds assets would run checks of those.
+        """
+        return [
+            self._rule_set(
+                self.commands[command.key],
+                [command],
+                FileReader(command.source, needed_features([command]), self.spark),
+            )
+            for command in self._assertions
+            if command.source in self.files
+        ]
+
+    @property
+    def _assertions(self) -> list[AssertionCommand]:
+        return [one for one in self.file.commands if isinstance(one, AssertionCommand)]
+
+    def _rule_set(self, asset: Any, commands: list[AssertionCommand], reader: Any) -> RuleSet:
         rules = [one.rule for command in commands for one in command.assertions]
-        features = needed_features(commands)
-        reader: FileReader | FeatureReader | None = None
-        if source in self.files:
-            reader = FileReader(source, features, self.spark)
-        elif features:
-            reader = FeatureReader(features=features)
         places = {
             one.rule.check_name: command.place for command in commands for one in command.assertions
         }
-        found = RuleSet(asset=self._asset_of(source), rules=rules, reader=reader)
+        found = RuleSet(asset=asset, rules=rules, reader=reader)
         return found.declared_at(Origin(commands[0].place, places))
 
     def _asset_of(self, source: PlanInput) -> Any:
         if source.command is not None:
             return self.commands[source.command]
-        return self.files[source] if source in self.files else self.inputs[source.ref]
+        return self.inputs[source.ref]
 
     def _key_of(self, source: PlanInput) -> dg.AssetKey:
         if source.command is not None:

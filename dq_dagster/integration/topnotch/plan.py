@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from dq_dagster.evaluation.topnotch.report import PlanReport
-from dq_dagster.integration.checks.build import build_asset_checks
+from dq_dagster.integration.checks.build import build_asset_checks, checks_of
 from dq_dagster.integration.checks.readers import SPARK_RESOURCE
 from dq_dagster.integration.topnotch.assets import PlanAssets
 from dq_dagster.plan.topnotch import PlanFile
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.sources.topnotch.plan import read_plan
+from dq_dagster.spark.session.java import use_packaged_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -81,13 +82,18 @@ class TopNotchPlan:
 
     @cached_property
     def rule_sets(self) -> list[RuleSet]:
-        """The assertions as rules of the assets that they judge."""
-        return self._assets.rule_sets()
+        """The assertions as rules of the assets that they judge; those on files, of their own."""
+        return [*self._assets.of_assets(), *self._assets.of_files()]
 
     @cached_property
     def checks(self) -> list[dg.AssetChecksDefinition]:
-        """A check for each assertion, on the asset that it judges. None of them blocks."""
-        return build_asset_checks(self.rule_sets)
+        """A check for each assertion, on the asset that it judges. None of them blocks.
+
+        Those on files, which nothing builds, are checks of their own asset, the invalid rows.
+        """
+        use_packaged_java()
+        of_files = [checks_of(one, step="files") for one in self._assets.of_files()]
+        return [*build_asset_checks(self._assets.of_assets()), *of_files]
 
     @cached_property
     def definitions(self) -> dg.Definitions:

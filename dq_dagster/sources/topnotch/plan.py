@@ -251,10 +251,11 @@ class _PlanReading:
 
     def _refuse_other_meanings(self) -> None:
         """A feature has one meaning among all assertions on the same rows."""
-        by_input: dict[PlanInput, dict[str, str]] = {}
+        by_input: dict[PlanInput | str, dict[str, str]] = {}
         for command in self._commands:
             if isinstance(command, AssertionCommand):
-                known = by_input.setdefault(command.source, {})
+                source = command.source
+                known = by_input.setdefault(source.command or source, {})
                 found = other_meanings(command.features, known, command.place)
                 self._problems += found
 

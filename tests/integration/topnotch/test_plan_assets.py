@@ -159,25 +159,9 @@ def test_what_cannot_be_assets(
         dq.load_plan(path, inputs=inputs)
 
 
-ON_FILES = {
-    "assertions": [
-        {
-            "query": "twice < 10 and tag is not null",
-            "description": "twice x is small",
-            "threshold": 0.5,
-            "userDefinedFeatures": {"twice": "x * 2", "broken": "cast('a' as int) + x"},
-        }
-    ]
-}
-ON_INVALID = {
-    "assertions": [
-        {
-            "query": "__REASON_INVALID__ = 'x is positive'",
-            "description": "there is one reason",
-            "threshold": 0,
-        }
-    ]
-}
+def asserted(query: str, threshold: float, **fields: Any) -> dict[str, Any]:
+    one = {"query": query, "description": "d", "threshold": threshold, **fields}
+    return {"assertions": [one]}
 
 
 def test_assertions_judge_files_assets_and_the_rows_of_others(
@@ -191,6 +175,8 @@ def test_assertions_judge_files_assets_and_the_rows_of_others(
     def mine() -> Any:
         return spark.createDataFrame([(1, "a"), (-1, "b")], "x int, tag string")
 
+    query, of_one = "twice < 10 and tag is not null", "__REASON_INVALID__ = 'x is positive'"
+
     def on(ref: str, key: str, file: str, *, disk: bool = True) -> dict[str, Any]:
         source = {"ref": ref, "onDisk": disk}
         return an_assertion(key, externalParamsFile=file, input=source)
@@ -200,26 +186,23 @@ def test_assertions_judge_files_assets_and_the_rows_of_others(
         on("files.parquet", "of_files", "files.json"),
         on("mine.parquet", "of_mine", "assertion.json"),
         on("of_mine", "of_invalid", "invalid.json", disk=False),
-        files=ON_FILES,
-        invalid=ON_INVALID,
+        on("of_files", "again", "again.json", disk=False),
+        files=asserted(query, 0.5, userDefinedFeatures={"twice": "x * 2", "more": "x + 1"}),
+        invalid=asserted(of_one, 0),
+        again=asserted("x > 1", 0),
     )
     plan = dq.load_plan(path, inputs={"mine.parquet": mine})
-    keys = [dg.AssetKey(name) for name in ("mine", "of_mine", "of_invalid")]
-    result = run(plan, tmp_path, mine, selection=dg.AssetSelection.assets(*keys) | checks(plan))
+    dq.validate(dg.Definitions(assets=[*plan.assets, mine], asset_checks=plan.checks))
+    result = run(plan, tmp_path, mine)
     assert result.success
-    found = by_name(result)
-    assert {one.asset_key.to_user_string(): one.description for one in found.values()} == {
-        "files.parquet": "2 of 3 rows (66.67 %) do not meet 'twice < 10 and tag is not null' (at "
-        "most 50 % allowed).",
-        "mine": "1 of 2 rows (50 %) does not meet 'x > 0' (at most 10 % allowed).",
-        "of_mine": "0 of 1 row (0 %) do not meet '__REASON_INVALID__ = 'x is positive'' (none "
-        "allowed).",
-    }
-    assert rows(loaded(result, "of_mine")) == [
-        "Row(x=-1, tag='b', __REASON_INVALID__='x is positive')"
+    found = [(one.asset_key.to_user_string(), one.description) for one in by_name(result).values()]
+    assert sorted(found) == [
+        ("mine", "1 of 2 rows (50 %) does not meet 'x > 0' (at most 10 % allowed)."),
+        ("of_files", "0 of 2 rows (0 %) do not meet 'x > 1' (none allowed)."),
+        ("of_files", f"2 of 3 rows (66.67 %) do not meet '{query}' (at most 50 % allowed)."),
+        ("of_mine", f"0 of 1 row (0 %) do not meet '{of_one}' (none allowed)."),
     ]
+    invalid = "Row(x=-1, tag='b', __REASON_INVALID__='x is positive')"
+    assert rows(loaded(result, "of_mine")) == [invalid]
     assert rows(loaded(result, "of_invalid")) == []
-
-
-def checks(plan: dq.TopNotchPlan) -> dg.AssetSelection:
-    return dg.AssetSelection.checks(*(key for one in plan.checks for key in one.check_keys))
+    assert loaded(result, "of_files").columns == ["x", "tag", "twice", "more", "__REASON_INVALID__"]
