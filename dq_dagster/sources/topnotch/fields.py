@@ -102,13 +102,19 @@ class Fields:
             return []
         return list(found.value)
 
-    def flag(self, name: str, *, needed: bool = False) -> bool:
+    def flag(self, name: str) -> bool:
         """True or false; false if it is not there."""
-        found = self.needed(name) if needed else self.node(name)
+        return self.node(name) is not None and self.known_flag(name) is True
+
+    def known_flag(self, name: str) -> bool | None:
+        """True or false, which is needed; None if it cannot be known."""
+        found = self.needed(name)
         value = None if found is None else _unquoted(found)
-        if found is not None and not isinstance(value, bool) and not found.open:
+        if isinstance(value, bool):
+            return value
+        if found is not None and not found.open:
             self.refuse(f"must be true or false, not {found.kind}.", name)
-        return value is True
+        return None
 
     def number(self, name: str, default: Figure | None = None) -> Figure:
         """A number that is not negative; without a default it is needed."""

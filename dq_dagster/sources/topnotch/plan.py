@@ -193,17 +193,18 @@ class _PlanReading:
         self._outputs.setdefault(path, (command.key, place))
 
     def _input(self, fields: Fields) -> PlanInput:
-        ref, on_disk = fields.text("ref"), fields.flag("onDisk", needed=True)
+        ref, on_disk = fields.text("ref"), fields.known_flag("onDisk")
         delimiter = fields.node("delimiter")
         text = None if delimiter is None else delimiter.value
         if text is not None and (not isinstance(text, str) or len(text) > 1):
             fields.refuse("must be a single character.", "delimiter")
+        if not ref or on_disk is None:
+            # What it is to be is not known, and that was said.
+            return PlanInput(ref)
         if not on_disk:
-            if ref and "onDisk" in fields and ref not in self._keys:
+            if ref not in self._keys:
                 self._unknown.append((ref, fields.place_of("ref")))
             return PlanInput(ref, command=ref)
-        if not ref:
-            return PlanInput(ref)
         path = self._relocated(ref)
         known = self._outputs.get(_normal(path))
         if known is not None and not text:

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import types as T
+
 from dq_dagster.errors import RuleFailure
 from dq_dagster.plan.topnotch import REASON, Assertion, SampleWindow
-from dq_dagster.spark.frames.columns import JudgedTable, identifier, text_literal
+from dq_dagster.spark.frames.columns import ColumnRef, JudgedTable, identifier, text_literal
 from dq_dagster.spark.frames.failures import without_quoting_rows
 from dq_dagster.spark.passes.faults import JudgedRows
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
@@ -27,6 +29,8 @@ _JOINED = " &&& "
 MOST_SAMPLES = 20
 # Of each window; TopNotch has no limit.
 MOST_WINDOW_ROWS = 100
+# Of each text in it, in characters; likewise.
+_LONGEST = 1_000
 _HELPER = "dq_reason"
 
 
@@ -96,7 +100,8 @@ def shown_rows(
             found[name] = Shown(failure=failure)
     with without_quoting_rows():
         sampled = _each(judged.frame, wanted if samples else {}, _samples)
-        windowed = {name: one for name, one in wanted.items() if one.order and sampled.get(name)}
+        known = {name for name, rows in sampled.items() if isinstance(rows, list) and rows}
+        windowed = {name: one for name, one in wanted.items() if one.order and name in known}
         windows = _each(judged.frame, windowed, partial(_windows, samples=sampled))
         summarized = {name: one for name, one in wanted.items() if one.summary}
         summaries = _each(judged.frame, summarized, _summaries)
@@ -177,8 +182,14 @@ def _summaries(frame: DataFrame, wanted: Mapping[str, _Wanted]) -> dict[str, dic
 
 def _row(columns: Sequence[str], table: JudgedTable) -> str:
     """Those of the columns that are there, in lower case and in the order of their names."""
-    there = {name.lower(): table.column(name).sql for name in columns if table.has(name)}
+    there = {name.lower(): _cut(table.column(name)) for name in columns if table.has(name)}
     return _json(dict(sorted(there.items())))
+
+
+def _cut(column: ColumnRef) -> str:
+    """A value that is not too long to be shown."""
+    is_text = isinstance(column.kind, T.StringType)
+    return f"left({column.sql}, {_LONGEST})" if is_text else column.sql
 
 
 def _json(values: Mapping[str, str]) -> str:

@@ -159,13 +159,32 @@ def test_features_statistics_and_windows(spark: SparkSession) -> None:
     assert out.count() == 3
 
 
+def test_a_feature_that_raises_is_said_of_its_assertion(spark: SparkSession) -> None:
+    report = asserted(
+        spark,
+        [(0, "é" * 2000)],
+        "x int, t string",
+        {
+            "query": "x > 0",
+            "userDefinedFeatures": {"f": "1 / x"},
+            "sampleWindowParams": {"idsForWindowPartitioning": ["x"], "orderEachWindowBy": ["x"]},
+        },
+        {"query": "x > 0 and t = ''", "description": "other"},
+    )
+    first, second = (one.content() for one in report.assertions)
+    assert (first["numInvalid"], first["sampleInvalid"], first["sampleWindows"]) == (1, [], [])
+    assert "DIVIDE_BY_ZERO" in first["error"]
+    assert second["sampleInvalid"] == [{"t": "é" * 1000, "x": 0}]
+    assert "error" not in second
+
+
 def test_samples_are_few_and_can_be_left_out(spark: SparkSession) -> None:
     report = asserted(spark, [(n,) for n in range(100)], "x int", {"query": "x < 0"})
     [found] = report.content[1]["assertionReports"]
     # In the order of their texts: always the same ones.
     samples = sorted(f'{{"x":{n}}}' for n in range(100))[:20]
     assert found["sampleInvalid"] == [json.loads(text) for text in samples]
-    plan = dq.load_plan(Path("plan.json"))
+    plan = dq.load_plan("plan.json")
     [found] = plan.run(spark, samples=False).content[1]["assertionReports"]
     assert (found["numInvalid"], found["sampleInvalid"]) == (100, [])
 

@@ -142,7 +142,8 @@ def test_every_mistake_of_every_file_is_named_with_its_place(tmp_path: Path) -> 
   "comands": [],
   "commands": [
     {"command": "view", "externalParamsFile": "view.json", "outputKey": "v",
-     "inputs": [{"ref": "", "onDisk": "yes"}, {"ref": "w", "onDisk": false}], "cach": true},
+     "inputs": [{"ref": "", "onDisk": "yes"}, {"ref": "w", "onDisk": false},
+      {"ref": "q", "onDisk": 1}], "cach": true},
     {"command": "veiw", "externalParamsFile": "none.json", "outputKey": "w"},
     {"command": "diff", "externalParamsFile": "diff.json", "outputKey": "w",
      "input1": {"ref": "v", "onDisk": false, "delimiter": "||"}, "input1Name": "a b",
@@ -174,22 +175,23 @@ MISTAKES = """
 plan.json:2:3: unknown field 'comands'. Did you mean 'commands'?
 plan.json:5:25: field 'ref' must be a text, not an empty one.
 plan.json:5:39: field 'onDisk' must be true or false, not the text 'yes'.
-plan.json:5:55: the command 'w' comes later (plan.json:6:5). For a file, write "onDisk": true.
-plan.json:5:79: unknown field 'cach'. Did you mean 'cache'?
-plan.json:6:17: field 'command' is 'veiw', which is no command. Did you mean 'view'?
-plan.json:6:47: there is no file 'none.json'.
-plan.json:7:5: field 'input2Name' is missing.
-plan.json:7:73: the outputKey 'w' is that of another command already (plan.json:6:5).
-plan.json:8:59: field 'delimiter' must be a single character.
-plan.json:8:80: field 'input1Name' may have letters, digits
-plan.json:9:16: an object with 'ref' and 'onDisk' is needed, not the number 5.
-plan.json:9:32: field 'threshold' cannot be negative, but it is -1.
-plan.json:9:55: field 'filterEqualRows' must be true or false, not the number 1.
-plan.json:10:5: field 'outputKey' is missing.
-plan.json:11:23: no earlier command has the outputKey 'x'. For a file, write "onDisk": true.
-plan.json:12:5: a command is an object, not the number 7.
+plan.json:5:55: the command 'w' comes later (plan.json:7:5). For a file, write "onDisk": true.
+plan.json:6:30: field 'onDisk' must be true or false, not the number 1.
+plan.json:6:35: unknown field 'cach'. Did you mean 'cache'?
+plan.json:7:17: field 'command' is 'veiw', which is no command. Did you mean 'view'?
+plan.json:7:47: there is no file 'none.json'.
+plan.json:8:5: field 'input2Name' is missing.
+plan.json:8:73: the outputKey 'w' is that of another command already (plan.json:7:5).
+plan.json:9:59: field 'delimiter' must be a single character.
+plan.json:9:80: field 'input1Name' may have letters, digits
+plan.json:10:16: an object with 'ref' and 'onDisk' is needed, not the number 5.
+plan.json:10:32: field 'threshold' cannot be negative, but it is -1.
+plan.json:10:55: field 'filterEqualRows' must be true or false, not the number 1.
+plan.json:11:5: field 'outputKey' is missing.
+plan.json:12:23: no earlier command has the outputKey 'x'. For a file, write "onDisk": true.
+plan.json:13:5: a command is an object, not the number 7.
 view.json:2:18: field 'tableAliases' has 'a; drop table b', but a name here begins with a letter
-view.json:2:18: field 'tableAliases' has 1 names for 2 inputs: each needs one.
+view.json:2:18: field 'tableAliases' has 1 names for 3 inputs: each needs one.
 view.json:5:11: field 'query': 'drop table b' is a statement that changes something
 diff.json:3:18: field 'joinColumns' needs at least one column.
 diff.json:15:4: field 'diffColumns' must be a text, not the number 3.
