@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dq_dagster.evaluation.history.history import Recorded as Recorded
     from dq_dagster.evaluation.outcome import Outcome as Outcome
     from dq_dagster.evaluation.result import Evaluation as Evaluation
+    from dq_dagster.evaluation.topnotch.report import PlanReport as PlanReport
     from dq_dagster.integration.checks.build import build_asset_checks as build_asset_checks
     from dq_dagster.integration.checks.loading import UnknownAssetWarning as UnknownAssetWarning
     from dq_dagster.integration.checks.loading import validate as validate
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from dq_dagster.integration.guarded.stats import StatsTable as StatsTable
     from dq_dagster.integration.guarded.stats import stats as stats
     from dq_dagster.integration.io_manager import SparkIOManager as SparkIOManager
+    from dq_dagster.integration.topnotch.plan import TopNotchPlan as TopNotchPlan
+    from dq_dagster.integration.topnotch.plan import load_plan as load_plan
     from dq_dagster.judging.evidence import PastValue as PastValue
     from dq_dagster.judging.judgement import Status as Status
     from dq_dagster.metrics.sources import CallContext as CallContext
@@ -65,6 +68,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "evaluation.history.history": ("History", "Recorded"),
     "evaluation.outcome": ("Outcome",),
     "evaluation.result": ("Evaluation",),
+    "evaluation.topnotch.report": ("PlanReport",),
     "integration.checks.build": ("build_asset_checks",),
     "integration.checks.loading": ("UnknownAssetWarning", "validate"),
     "integration.checks.readers": ("Files", "Table"),
@@ -73,6 +77,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "integration.guarded.replay": ("replay",),
     "integration.guarded.stats": ("StatsTable", "stats"),
     "integration.io_manager": ("SparkIOManager",),
+    "integration.topnotch.plan": ("TopNotchPlan", "load_plan"),
     "judging.evidence": ("PastValue",),
     "judging.judgement": ("Status",),
     "metrics.sources": ("CallContext",),

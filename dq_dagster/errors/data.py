@@ -20,6 +20,21 @@ class UnreadableData(DqError):
         )
 
     @classmethod
+    def feature_taken(cls, name: str) -> UnreadableData:
+        return cls(f"There is a column '{name}' already: give the feature another name.")
+
+    @classmethod
+    def failed_command(cls, key: str) -> UnreadableData:
+        return cls(f"It needs the rows of '{key}', which failed.")
+
+    @classmethod
+    def not_replaced(cls, path: str) -> UnreadableData:
+        return cls(
+            f"'{path}' is there already, and is no folder of Parquet files: it is not overwritten. "
+            "Remove it, or write to another path."
+        )
+
+    @classmethod
     def nothing_returned(cls, asset: str) -> UnreadableData:
         return cls(
             f"Asset '{asset}' is guarded, but returned nothing to judge: let its function return "

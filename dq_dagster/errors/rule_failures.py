@@ -110,6 +110,18 @@ class Misfit(RuleFailure):
         return cls(f"Column '{column}' is not in the table.{hint}")
 
     @classmethod
+    def no_diff_key(cls, side: str, keys: Sequence[str], missing: int, repeated: int) -> Misfit:
+        named = ", ".join(f"'{key}'" for key in keys)
+        wrong = [
+            f"rows without a value there: {missing:,}" if missing else "",
+            f"values that occur more than once: {repeated:,}" if repeated else "",
+        ]
+        return cls(
+            f"{named} cannot tell the rows of '{side}' apart, so that they cannot be compared: "
+            f"{'; '.join(filter(None, wrong))}."
+        )
+
+    @classmethod
     def ambiguous_column(cls, column: str, candidates: Sequence[str]) -> Misfit:
         shown = " and ".join(f"'{name}'" for name in candidates)
         return cls(

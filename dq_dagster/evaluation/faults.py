@@ -48,8 +48,8 @@ def split(
     repeated values cannot be found. With ``partition_by``, a column or an SQL expression, values
     repeat within their partition only. ``references`` and ``now`` are those of ``evaluate``.
     """
-    judged = _judged(data, rules, partition_by, references, now)
-    return at_home(judged.good()), at_home(judged.bad())
+    rows = judged(data, rules, partition_by, references, now)
+    return at_home(rows.good()), at_home(rows.bad())
 
 
 def failing_rows(
@@ -67,7 +67,7 @@ def failing_rows(
     struct of rule, type, action, columns, quality_dimension, tags and severity. The arguments are
     those of ``split``; ``limit`` is how many rows there are at most.
     """
-    rows = _judged(data, rules, partition_by, references, now).bad_with_entries()
+    rows = judged(data, rules, partition_by, references, now).bad_with_entries()
     return at_home(rows if limit is None else rows.limit(limit))
 
 
@@ -139,13 +139,14 @@ def _in_order(shown: ShownRows, rules: Sequence[Rule]) -> ShownRows:
     return replace(shown, rows=tuple(rows))
 
 
-def _judged(
+def judged(
     data: Any,
     rules: Rules,
-    partition_by: str | None,
-    references: Mapping[str, Any] | None,
-    now: datetime | None,
+    partition_by: str | None = None,
+    references: Mapping[str, Any] | None = None,
+    now: datetime | None = None,
 ) -> JudgedRows:
+    """The rows with what tells which rules each breaks; raises DeclarationError if any cannot."""
     rule_set = as_rule_set(rules)
     home = require_readable(as_spark(data))
     enabled = rule_set.enabled_rules
@@ -158,8 +159,8 @@ def _judged(
     if partition is not None and partition_by not in home.columns:
         require_expression(frame, partition, f"partition_by, '{partition_by}'")
     chosen = [_acting(rule) for rule in enabled if rule.name not in failures]
-    judged = judged_rows(frame, chosen, table, partition=partition)
-    failures |= judged.failures
+    rows = judged_rows(frame, chosen, table, partition=partition)
+    failures |= rows.failures
     if failures:
         raise DeclarationError(
             [
@@ -168,7 +169,7 @@ def _judged(
                 if one.name in failures
             ]
         )
-    return judged
+    return rows
 
 
 def _acting(rule: Rule) -> Rule:

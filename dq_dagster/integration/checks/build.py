@@ -46,7 +46,7 @@ def build_asset_checks(
     refuse_what_is_not_built(every)
     # Here already, because the assets of the same process may be the first to start Spark.
     use_packaged_java()
-    return [_checks_of(rule_set, listed) for rule_set in every if rule_set.enabled_rules]
+    return [checks_of(rule_set, listed) for rule_set in every if rule_set.enabled_rules]
 
 
 def _rule_sets(given: Any) -> list[RuleSet]:
@@ -107,14 +107,18 @@ def refuse_what_is_not_built(rule_sets: Sequence[RuleSet]) -> None:
         raise DeclarationError(problems)
 
 
-def _checks_of(rule_set: RuleSet, assets: Sequence[Any]) -> dg.AssetChecksDefinition:
+def checks_of(
+    rule_set: RuleSet, assets: Sequence[Any] = (), *, step: str = ""
+) -> dg.AssetChecksDefinition:
+    """The step of one rule set; ``step`` tells it from others of the asset that read other data."""
     key = dg.AssetKey(rule_set.asset_path)
+    name = "__".join(["dq", *key.to_python_identifier().split("/"), *filter(None, [step])])
     reader = reader_of(rule_set.reader)
     partitions_def = declared_partitions(rule_set.asset, assets)
     checked = CheckedAsset.of(rule_set, reader, partitions_def)
 
     @dg.multi_asset_check(
-        name=f"dq__{'__'.join(key.to_python_identifier().split('/'))}",
+        name=name,
         description=f"Data-quality rules of {rule_set.asset_name}.",
         specs=[
             spec
@@ -131,7 +135,7 @@ def _checks_of(rule_set: RuleSet, assets: Sequence[Any]) -> dg.AssetChecksDefini
         run.require_partitions()
 
     given = frozenset(key for asset in assets for key in keys_of(asset))
-    watch(checks, LoadedChecks(key, rule_set, partitions_def, given))
+    watch(checks, LoadedChecks(key, rule_set, partitions_def, given, step))
     return checks
 
 

@@ -91,6 +91,8 @@ class LoadedChecks:
     partitions_def: dg.PartitionsDefinition[Any] | None
     # The assets that were given along: they exist, also where a job or a test takes only some.
     given: frozenset[dg.AssetKey] = frozenset()
+    # What tells the step from others of the asset, which read other data.
+    step: str = ""
 
     def loaded_beside(self, known: Collection[dg.AssetKey]) -> None:
         """Warns of assets that do not exist; Dagster would make them up without a word.
@@ -200,8 +202,8 @@ def _of_others(every: Iterable[Any], known: Collection[dg.AssetKey]) -> Iterator
 
 
 def _doubled(ours: Iterable[LoadedChecks]) -> list[Problem]:
-    counts = Counter(one.rule_set.asset_name for one in ours)
-    return [Problem.built_twice(name) for name, count in counts.items() if count > 1]
+    counts = Counter((one.rule_set.asset_name, one.step) for one in ours)
+    return [Problem.built_twice(name) for (name, _), count in counts.items() if count > 1]
 
 
 def _with_other_partitions(ours: Iterable[LoadedChecks], every: Iterable[Any]) -> list[Problem]:

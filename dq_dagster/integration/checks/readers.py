@@ -86,7 +86,7 @@ class Table:
         return frozenset({self.spark})
 
     def read(self, context: StepContext, key: dg.AssetKey) -> Any:
-        return _session(context, self.spark).table(self.name)
+        return session_of(context, self.spark).table(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Files:
         return frozenset({self.spark})
 
     def read(self, context: StepContext, key: dg.AssetKey) -> Any:
-        reader = _session(context, self.spark).read.format(self.format)
+        reader = session_of(context, self.spark).read.format(self.format)
         return reader.options(**self.options).load(absolute(self.path))
 
 
@@ -174,6 +174,6 @@ def name_of(declared: Any) -> str:
     return f"{named.__module__}.{named.__qualname__}"
 
 
-def _session(context: StepContext, key: str) -> Any:
+def session_of(context: StepContext, key: str) -> Any:
     resource = getattr(context.resources, key)
     return getattr(resource, "spark_session", resource)

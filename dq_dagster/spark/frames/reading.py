@@ -54,7 +54,7 @@ def read_files(
     reader = session.read.format(kind).options(**given)
     guess = "" if known else ", the default, since its name does not say a format"
     what = f"'{path}' cannot be read as {kind}{guess}"
-    frame = _explained(lambda: reader.load(_absolute(path)), what)
+    frame = explained(lambda: reader.load(_absolute(path)), what)
     if frame.columns == [_CORRUPT]:
         raise UnreadableData(
             f"'{path}' holds no JSON objects, one on each line. If it is one document over several "
@@ -64,7 +64,7 @@ def read_files(
 
 
 def read_table(session: SparkSession, name: str) -> DataFrame:
-    return _explained(lambda: session.table(name), f"Table '{name}' cannot be read")
+    return explained(lambda: session.table(name), f"Table '{name}' cannot be read")
 
 
 def rows_where(frame: DataFrame, condition: str) -> DataFrame:
@@ -72,14 +72,12 @@ def rows_where(frame: DataFrame, condition: str) -> DataFrame:
     from dq_dagster.spark.frames.ansi import under_ansi
 
     rows = under_ansi(frame)
-    return _explained(
-        lambda: rows.where(condition), f"'{condition}' cannot be used as a row filter"
-    )
+    return explained(lambda: rows.where(condition), f"'{condition}' cannot be used as a row filter")
 
 
 def require_expression(frame: DataFrame, sql: str, what: str) -> None:
     """Says so if an expression over a frame's columns cannot be computed. Reads no data."""
-    _explained(lambda: frame.selectExpr(sql), f"{what}, is neither a column nor an SQL expression")
+    explained(lambda: frame.selectExpr(sql), f"{what}, is neither a column nor an SQL expression")
 
 
 def format_of(path: str) -> str | None:
@@ -119,7 +117,8 @@ def _absolute(path: str) -> str:
     return path if "://" in path else str(Path(path).absolute())
 
 
-def _explained(read: Callable[[], DataFrame], what: str) -> DataFrame:
+def explained(read: Callable[[], DataFrame], what: str) -> DataFrame:
+    """A frame whose columns Spark knows, or UnreadableData that says what it says."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

@@ -1,0 +1,1 @@
+"""Plans of TopNotch: what they say, and running them without Dagster."""

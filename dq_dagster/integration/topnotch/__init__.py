@@ -1,0 +1,1 @@
+"""Plans of TopNotch as assets and checks."""

@@ -1,0 +1,1 @@
+"""Plans of TopNotch, read from their files."""

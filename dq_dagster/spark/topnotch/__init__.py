@@ -1,0 +1,1 @@
+"""What the commands of TopNotch plans come to in Spark."""
