@@ -256,6 +256,7 @@ class QueryExpectation(DatasetExpectation):
 
     noun: ClassVar[str] = "value"
     trusted: ClassVar[bool] = True
+    code: ClassVar[str] = "a query"
 
     @model_validator(mode="after")
     def _calls_what_is_declared(self) -> Self:
@@ -328,6 +329,7 @@ class PythonRule(Rule):
 
     family = RuleFamily.PYTHON
     trusted: ClassVar[bool] = True
+    code: ClassVar[str] = "a function of Python"
     named_after: ClassVar[tuple[str, ...]] = ("function_name",)
 
     @model_validator(mode="after")
