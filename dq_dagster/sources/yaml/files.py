@@ -14,7 +14,7 @@ from dq_dagster.sources.yaml.text import ANCHORS, LARGEST_FILE, json_as_yaml, re
 _NO_RULES = "an asset with its rules is needed: 'asset: ...' and 'rules: [...]'."
 
 
-def load_rules(path: str | Path) -> list[RuleSet]:
+def load_rules(path: str | Path, *, trusted: bool = True) -> list[RuleSet]:
     """The rule sets of a YAML file, or of all YAML files in a folder and below.
 
     What several files, or several places of one, say of an asset becomes one rule set. Raises
@@ -25,7 +25,7 @@ def load_rules(path: str | Path) -> list[RuleSet]:
     for file in _files(Path(path)):
         # Below a folder several files may have one name.
         name = file.name if file == Path(path) else file.relative_to(path).as_posix()
-        of_file = Reading()
+        of_file = Reading(trusted=trusted)
         loaded += _of_file(file, name, of_file)
         reading.problems.extend(sorted(of_file.problems, key=_line_of))
     return reading.finished(loaded)
@@ -51,8 +51,10 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = sorted(p for p in path.rglob("*") if p.suffix in {".yaml", ".yml"} and p.is_file())
     if not found:
-        what = "has no .yaml or .yml file in it" if path.is_dir() else "does not exist"
-        raise DeclarationError.of(f"'{path}' {what}.")
+        if path.is_dir():
+            raise DeclarationError.of(f"'{path}' has no .yaml or .yml file in it.")
+        table = f" A table is named by dq.Table('{path}')." if path.name == str(path) else ""
+        raise DeclarationError.of(f"'{path}' does not exist.{table}")
     return found
 
 
