@@ -31,8 +31,8 @@ def is_table(source: Any) -> bool:
 def table_rows(source: Any, session: SparkSession | None = None) -> tuple[str, list[Declaration]]:
     """What a table is called, and its rows; columns are known by their names in lower case.
 
-    Raises DeclarationError if there is no row, if there are too many, or if two columns have one
-    name.
+    All columns of a row have a place, also those that are NULL there. Raises DeclarationError if
+    there is no row, if there are too many, or if two columns have one name.
     """
     name, cells = _cells(source, session)
     if not cells:
@@ -41,7 +41,8 @@ def table_rows(source: Any, session: SparkSession | None = None) -> tuple[str, l
     for number, row in enumerate(cells, 1):
         present = {key: _plain(value) for key, value in row.items()}
         given = {key: value for key, value in present.items() if not _is_nothing(value)}
-        rows.append(Declaration(given, f"{name}, row {number}"))
+        place = f"{name}, row {number}"
+        rows.append(Declaration(given, place, dict.fromkeys(row, place)))
     return name, rows
 
 
