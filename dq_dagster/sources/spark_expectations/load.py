@@ -204,4 +204,5 @@ def _unused(name: str, kind: str, taken: Mapping[str, Any]) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    is_name = "_" in text.partition(" ")[0]
+    return text if is_name else text[:1].upper() + text[1:]
