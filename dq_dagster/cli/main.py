@@ -7,6 +7,7 @@ import json
 import click
 
 from dq_dagster.cli.backtest import backtest
+from dq_dagster.cli.imports import imports
 from dq_dagster.cli.replay import replay_command
 from dq_dagster.cli.schema_of import rule_types, schema_of
 from dq_dagster.cli.trial import trial
@@ -35,3 +36,4 @@ main.add_command(rule_types)
 main.add_command(trial)
 main.add_command(backtest)
 main.add_command(replay_command)
+main.add_command(imports)

@@ -63,7 +63,7 @@ def load_spark_expectations(
     rows = rows_of_table(source, spark) if from_table else rows_of_file(_path(source), env)
     chosen = [_Chosen(row, caller, product_id, table) for row in rows]
     found = _Loaded(assets, trust)
-    row_rules = [one.told.table for one in chosen if one.is_active_row_rule]
+    row_rules = [one.says.table for one in chosen if one.is_active_row_rule]
     for one in chosen:
         found.add(one, row_rules)
     report = MigrationReport(tuple(found.entries))
@@ -105,23 +105,23 @@ class _Chosen:
     table: str | None
 
     @property
-    def told(self) -> Translation:
+    def says(self) -> Translation:
         """What the row says of itself, whatever can be made of it."""
         return Translation(self.row, self.caller)
 
     @property
     def reason_against(self) -> str | None:
-        product = self.told.text("product_id")
+        product = self.says.text("product_id")
         if self.product_id is not None and product != self.product_id:
             return f"It is of product '{product}'."
-        if self.table is not None and self.told.table != self.table.replace("`", ""):
-            return f"It is of table '{self.told.table}'."
+        if self.table is not None and self.says.table != self.table.replace("`", ""):
+            return f"It is of table '{self.says.table}'."
         return None
 
     @property
     def is_active_row_rule(self) -> bool:
-        told = self.told
-        return self.reason_against is None and told.kind == "row_dq" and told.flag("is_active")
+        says = self.says
+        return self.reason_against is None and says.kind == "row_dq" and says.flag("is_active")
 
 
 @dataclass(slots=True)
@@ -134,14 +134,14 @@ class _Loaded:
     rules: dict[str, dict[str, tuple[Rule, str]]] = field(default_factory=dict)
 
     def add(self, chosen: _Chosen, row_rules: Sequence[str]) -> None:
-        told = chosen.told
-        entry = MigrationEntry(told.name, told.kind, told.table, chosen.row.place, Taken.REFUSED)
+        says = chosen.says
+        entry = MigrationEntry(says.name, says.kind, says.table, chosen.row.place, Taken.REFUSED)
         against = chosen.reason_against
         if against is not None:
             self.entries.append(replace(entry, taken=Taken.NOT_CHOSEN, notes=(against,)))
             return
         try:
-            asset = self._asset(told.table)
+            asset = self._asset(says.table)
             found = translated(chosen.row, chosen.caller)
             unchecked_target(found, row_rules)
             self.entries.append(self._taken(entry, found, asset))

@@ -198,7 +198,7 @@ def _tried(tokens: Sequence[Token], partners: Mapping[int, int], number: int) ->
 
 
 def _guarded(tokens: Sequence[Token], partners: Mapping[int, int], number: int) -> list[Edit]:
-    """The divisor as NULL where it is zero, if it can be told where it ends."""
+    """The divisor as NULL where it is zero, if it is clear where that ends."""
     first = last = number + 1
     if tokens[first].kind is TokenKind.NUMBER and float_or_zero(tokens[first].text):
         return []
