@@ -42,8 +42,8 @@ def test_every_field_of_a_rule_set_is_read_back(tmp_path: Path) -> None:
             dq.ColumnNotEmpty(columns="a", on_empty="error", action_if_failed="ignore"),
             dq.ColumnValuesInSet(
                 columns="b",
-                values=["NO", "010", True, 1, 1.5, Decimal("0.12345678901234567890123"), date(2024, 1, 31),
-                        datetime(2024, 1, 31, 10, tzinfo=UTC)],
+                values=["NO", "010", True, 1, 1.5, Decimal("0.12345678901234567890123"),
+                        date(2024, 1, 31), datetime(2024, 1, 31, 10, tzinfo=UTC)],
                 threshold=dq.AtMost(max=0.5),
             ),
         ],
