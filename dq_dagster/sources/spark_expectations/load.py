@@ -179,6 +179,8 @@ class _Loaded:
         parts = [part for part in table.split(".") if part.strip()]
         if not parts:
             raise Untranslatable("'table_name' is missing: name the asset by assets=.")
+        if "/" in table or not table.isprintable():
+            raise Untranslatable(f"{table!r} is no name of a table: name the asset by assets=.")
         return "/".join(parts)
 
     def rule_sets(self) -> list[RuleSet]:

@@ -7,6 +7,7 @@ places, and what raises under ANSI is written so that it gives NULL, as it does 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -54,9 +55,9 @@ class QueryParts:
         if len(pieces) % 2 == 0:
             raise Untranslatable(f"behind the last '{delimiter}' there is a name without a query.")
         names = [alias[1] for alias in aliases if alias is not None]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise Untranslatable(f"there are two queries of the name '{twice[0]}'.")
+        if len(set(names)) < len(names):
+            [(twice, _)] = Counter(names).most_common(1)
+            raise Untranslatable(f"there are two queries of the name '{twice}'.")
         return cls(pieces[0], dict(zip(names, (q.strip() for q in pieces[2::2]), strict=True)))
 
     def whole(self, params: Mapping[str, Any]) -> str:
@@ -75,10 +76,9 @@ class QueryParts:
 
 
 def _split(text: str, delimiter: str) -> list[str]:
-    quoted = [found.span() for found in _QUOTED.finditer(text)]
     pieces, start = [], 0
-    for found in re.finditer(re.escape(delimiter), text):
-        if not any(left < found.start() < right for left, right in quoted):
+    for found in re.finditer(f"{_QUOTED.pattern}|({re.escape(delimiter)})", text, re.DOTALL):
+        if found[1]:
             pieces.append(text[start : found.start()])
             start = found.end()
     return [*pieces, text[start:]]

@@ -35,6 +35,8 @@ _ACTIONS = {"row_dq": ("ignore", "drop", "fail")}
 _OF_ALL_ROWS = ("ignore", "fail")
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _SLOT = re.compile(r"\W+")
+# With all its queries; what is left of them is limited once more, as SQL.
+_LONGEST = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,9 @@ def _basic_refusals(found: Translation) -> list[str]:
     if kind in RULE_TYPES and action not in {"", *known}:
         also = " Spark-Expectations leaves such rules out, with a warning in its log."
         reasons.append(f"action_if_failed of {kind} is {' or '.join(known)}, not '{action}'.{also}")
+    length = len(found.text("expectation"))
+    if length > _LONGEST:
+        reasons.append(f"the expectation has {length:,} characters; at most {_LONGEST:,} are read.")
     threshold = found.text("error_drop_threshold")
     if not re.fullmatch(r"[0-9]*(?:\.0*)?", threshold):
         reasons.append(f"error_drop_threshold is a whole number, not '{threshold}'.")

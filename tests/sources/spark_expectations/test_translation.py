@@ -166,6 +166,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"error_drop_threshold": "many"}, "error_drop_threshold is a whole number, not 'many'."),
     ({"table_name": "dev_{env}.orders"}, "'{env}' has no value: give it by params={'env': ...}."),
     ({"table_name": None}, "'table_name' is missing: name the asset by assets=."),
+    ({"table_name": "../../etc"}, "'../../etc' is no name of a table"),
+    ({"expectation": "a > 0 or " * 100_000 + "b > 0"}, "has 900,005 characters; at most 50,000"),
+    ({"expectation": "(" * 40_000}, "The expression is too long"),
+    ({"expectation": "cast(" * 9_000 + "a"}, "The expression is too long"),
+    ({"rule_type": "query_dq", "expectation": "({a})" + "@''" * 12_000}, "has no value: give it"),
+    ({"rule_type": "query_dq", "expectation": "({a})" + "@a@(" * 9_000}, "two queries of the name"),
 ]  # fmt: skip
 
 
@@ -346,3 +352,21 @@ def test_spark_tables_are_read_too(spark: SparkSession) -> None:
         assert named.report.entries[0].place == "table 'se_rules', row 1"
     finally:
         spark.catalog.dropTempView("se_rules")
+
+
+NAMES = [
+    "x'; drop table t; --",
+    "`a`.b",
+    "<script>",
+    "${spark.app.name}",
+    "\u00e4 \U0001f600",
+    "a\nb",
+]
+
+
+def test_names_are_never_sql(spark: SparkSession) -> None:
+    rows = [{"rule": name, "tag": name, "description": name} for name in NAMES]
+    [rules] = load(*rows).rule_sets
+    [row] = dq.failing_rows(spark.createDataFrame([(0,)], "a int"), rules).collect()
+    assert [fault["rule"] for fault in row["dq_faults"]] == NAMES
+    assert [fault["tags"] for fault in row["dq_faults"]] == [[name] for name in NAMES]
