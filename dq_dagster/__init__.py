@@ -53,7 +53,13 @@ if TYPE_CHECKING:
     from dq_dagster.rules.types.uniqueness import Keep as Keep
     from dq_dagster.ruleset import RuleSet as RuleSet
     from dq_dagster.sources.json_schema import json_schema as json_schema
-    from dq_dagster.sources.yaml.files import load_rules as load_rules
+    from dq_dagster.sources.load import load_rules as load_rules
+    from dq_dagster.sources.migration import Migration as Migration
+    from dq_dagster.sources.migration import MigrationEntry as MigrationEntry
+    from dq_dagster.sources.migration import MigrationReport as MigrationReport
+    from dq_dagster.sources.spark_expectations.load import (
+        load_spark_expectations as load_spark_expectations,
+    )
     from dq_dagster.spark.frames.schemas import schema_of as schema_of
     from dq_dagster.spark.session.java import ensure_java as ensure_java
 
@@ -90,7 +96,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "rules.types.uniqueness": ("Keep",),
     "ruleset": ("RuleSet",),
     "sources.json_schema": ("json_schema",),
-    "sources.yaml.files": ("load_rules",),
+    "sources.load": ("load_rules",),
+    "sources.migration": ("Migration", "MigrationEntry", "MigrationReport"),
+    "sources.spark_expectations.load": ("load_spark_expectations",),
     "spark.frames.schemas": ("schema_of",),
     "spark.session.java": ("ensure_java",),
 }

@@ -7,6 +7,7 @@ import json
 import click
 
 from dq_dagster.cli.backtest import backtest
+from dq_dagster.cli.imports import imports
 from dq_dagster.cli.plan import plan_command
 from dq_dagster.cli.replay import replay_command
 from dq_dagster.cli.rows import rows
@@ -39,3 +40,4 @@ main.add_command(rows)
 main.add_command(backtest)
 main.add_command(replay_command)
 main.add_command(plan_command)
+main.add_command(imports)

@@ -293,6 +293,13 @@ class Misfit(RuleFailure):
         )
 
     @classmethod
+    def across_rows_in_stream(cls) -> Misfit:
+        return cls(
+            "It looks at other rows, and a stream never has all of them: split each batch of it by "
+            "itself, with foreachBatch."
+        )
+
+    @classmethod
     def reference_is_stream(cls, what: str) -> Misfit:
         return cls(
             f"The reference {what} is a stream, and what it lacks now may still come: give data "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import DeclarationError, Misfit, Problem, RuleFailure, Unmeasurable
 from dq_dagster.evaluation.evaluate import moment
+from dq_dagster.metrics.conditions import Condition
 from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, as_rule_set
@@ -118,7 +119,7 @@ class RowsToShow:
         return FoundRows(ShownRows(), failures)
 
     def _repeats_within(self, rule: Rule) -> bool:
-        return counts_repeats(rule) and (self.by_partition or rule.scope == "partitions")
+        return compares_rows(rule) and (self.by_partition or rule.scope == "partitions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +186,24 @@ def _not_by_row(rules: Sequence[Rule], *, streaming: bool) -> dict[str, RuleFail
     for rule in rules:
         if not rule.counts_rows:
             failures[rule.name] = Misfit.judges_all_rows()
-        elif streaming and counts_repeats(rule):
-            failures[rule.name] = Misfit.repeats_in_stream()
+        elif streaming and (found := _comparing_rows(rule)) is not None:
+            repeats = isinstance(found, Repeated)
+            failures[rule.name] = (
+                Misfit.repeats_in_stream() if repeats else Misfit.across_rows_in_stream()
+            )
     return failures
 
 
-def counts_repeats(rule: Rule) -> bool:
-    """Whether it says of rows that they have a value in common with others."""
+def _comparing_rows(rule: Rule) -> Condition | None:
+    """The first condition of the rule whose answer for a row depends on the others."""
     try:
-        return any(isinstance(fault.condition, Repeated) for fault in rule.faults())
+        conditions = [fault.condition for fault in rule.faults()]
     except RuleFailure:
         # All that is wrong is said together, later.
-        return False
+        return None
+    return next((one for one in conditions if one.compares_rows), None)
+
+
+def compares_rows(rule: Rule) -> bool:
+    """Whether what it says of a row depends on the others, such as values that repeat."""
+    return _comparing_rows(rule) is not None

@@ -6,6 +6,7 @@ predicate; counting rows and splitting rows use the same one.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.meanings.meaning import Validity
+from dq_dagster.sql.across_rows import across_rows_columns
 from dq_dagster.sql.expressions import columns_used
 from dq_dagster.sql.functions import reads_the_clock
 
@@ -41,6 +43,7 @@ class PassKind(Enum):
     AGGREGATE = "one aggregation over the rows"
     LOOKUPS = "one join with reference values, then one aggregation"
     COUNT_VALUES = "one count of values, and of their counts"
+    ACROSS_ROWS = "windows over the rows, then one aggregation"
     MEDIANS = "two aggregations: a bracket around each median, then its middle"
     FILES = "one listing of the files with their sizes"
     QUERIES = "queries of users, one job each"
@@ -54,6 +57,8 @@ class Condition(ABC):
 
     # The pass that counts the rows for which it is true.
     kind: ClassVar[PassKind] = PassKind.AGGREGATE
+    # Whether the answer for a row depends on the other rows.
+    compares_rows: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -250,6 +255,36 @@ class RowBreaks(Condition):
     @property
     def lasting(self) -> bool:
         return not reads_the_clock(self.sql)
+
+
+@dataclass(frozen=True, slots=True)
+class BreaksAcrossRows(RowBreaks):
+    """The same for a predicate that looks at other rows, by windows, or at tables, by subqueries.
+
+    The other rows are those that pass ``where``.
+    """
+
+    where: str | None
+    kind: ClassVar[PassKind] = PassKind.ACROSS_ROWS
+    compares_rows: ClassVar[bool] = True
+
+    @property
+    def key(self) -> str:
+        passes = "" if self.null_breaks else " (null passes)"
+        return f"breaks_across_rows:{self.sql}{passes}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return across_rows_columns(self.sql)
+
+    @property
+    def lasting(self) -> bool:
+        return False
+
+    @property
+    def flag(self) -> str:
+        """The column that says whether a row is one of them; no table has it by chance."""
+        return f"dq_breaks_{hashlib.sha256(repr(self).encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True, slots=True)

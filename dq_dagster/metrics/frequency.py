@@ -22,16 +22,21 @@ from dq_dagster.sql.expressions import OrderTerm
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The values whose frequencies are counted: of one column, or of several together."""
+    """The values whose frequencies are counted: of one column, or of several together.
+
+    Rows in which all columns are empty are left out, unless empties are counted like values.
+    """
 
     columns: tuple[str, ...]
     blank_is_empty: bool
     where: str | None
+    counts_empty: bool = False
 
     @property
     def key(self) -> str:
         names = ",".join(quoted(c) if "," in c else in_key(c) for c in self.columns)
-        return names + (" (blank is empty)" if self.blank_is_empty else "")
+        options = [" (blank is empty)"] if self.blank_is_empty else []
+        return "".join([names, *options, *([" (with empties)"] if self.counts_empty else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class Repeated(Condition):
     grouping: Grouping
     keep: tuple[OrderTerm, ...] = ()
     kind: ClassVar[PassKind] = PassKind.COUNT_VALUES
+    compares_rows: ClassVar[bool] = True
 
     @property
     def key(self) -> str:

@@ -15,7 +15,13 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from dq_dagster.errors import Unmeasurable
-from dq_dagster.metrics.conditions import Condition, Fault, PassKind, in_key
+from dq_dagster.metrics.conditions import (
+    BreaksAcrossRows,
+    Condition,
+    Fault,
+    PassKind,
+    in_key,
+)
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, State, Tally, Total, as_double
 from dq_dagster.sql.expressions import columns_used
 from dq_dagster.sql.functions import reads_the_clock
@@ -152,7 +158,8 @@ class ConditionCount(RowMetric):
     @classmethod
     def of(cls, fault: Fault) -> ConditionCount:
         """The number of rows that have the fault."""
-        return cls(fault.condition, where=fault.where)
+        kind = AcrossRowsCount if isinstance(fault.condition, BreaksAcrossRows) else cls
+        return kind(fault.condition, where=fault.where)
 
     @property
     def name(self) -> str:
@@ -181,6 +188,17 @@ class ConditionCount(RowMetric):
 
     def value(self, state: Tally) -> int:
         return state.count
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossRowsCount(ConditionCount):
+    """The number of rows for which a condition is true that looks at other rows.
+
+    Those of the whole dataset are others than those of a partition, so counts do not add up.
+    """
+
+    mergeable: ClassVar[bool] = False
+    kept_as: ClassVar[type[State] | None] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ _MOST_UNITS = {
     # Each reference is one more join of the rows.
     PassKind.LOOKUPS: 8,
     PassKind.MEDIANS: 20,
+    # Each window may sort the rows once more.
+    PassKind.ACROSS_ROWS: 8,
 }
 
 
@@ -255,6 +257,7 @@ _PLANNERS: Mapping[PassKind, Callable[[PassKind, Wanted], list[Pass]]] = {
     PassKind.LOOKUPS: _by_unit,
     PassKind.COUNT_VALUES: _by_unit,
     PassKind.MEDIANS: _by_unit,
+    PassKind.ACROSS_ROWS: _by_unit,
 }
 
 

@@ -37,6 +37,7 @@ from dq_dagster.sql.refused_functions import (
     Family,
 )
 from dq_dagster.sql.tokens import NAMES, Refused, Token, TokenKind, unquoted
+from dq_dagster.sql.window_calls import WINDOWED, WindowCalls
 
 if TYPE_CHECKING:
     from dq_dagster.sql.findings import Findings
@@ -58,12 +59,15 @@ class Calls:
         self._findings = findings
         self._grammar = grammar
         self._aggregates = AggregateCalls(cursor, findings, grammar)
+        self._windows = WindowCalls(cursor, findings, grammar)
 
     def call(self) -> int:
         """A function and its arguments, or a cast."""
         name = self._cursor.step()
         if name.key in {"cast", "try_cast"}:
             return self._cast()
+        if name.key in WINDOWED and self._findings.place is Place.ACROSS_ROWS:
+            return self._windows.call(name)
         is_aggregate = name.key in AGGREGATES and self._findings.place is Place.DATASET
         if is_aggregate or self._counts_what_is_gathered(name):
             height = self._aggregate(name)
@@ -97,6 +101,7 @@ class Calls:
             Place.AGGREGATE: NESTED,
             Place.DATASET: IN_LAMBDA,
             Place.QUERY: OUTSIDE_SUBQUERIES,
+            Place.ACROSS_ROWS: AGGREGATE,
         }
         self._refuse(name, families[self._findings.place])
         return 1
@@ -113,7 +118,8 @@ class Calls:
         """Says why a call is refused; the cursor is behind its bracket."""
         cursor = self._cursor
         while suffix := cursor.take_in(CALL_SUFFIXES):
-            family = WINDOW if suffix.key == "over" else family or AGGREGATE
+            if self._findings.place is not Place.ACROSS_ROWS:
+                family = WINDOW if suffix.key == "over" else family or AGGREGATE
             cursor.take("group", "nulls")
             if cursor.at("("):
                 cursor.skip_bracket()

@@ -6,11 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from dq_dagster.sql.functions import BULKY, Role
 from dq_dagster.sql.keywords import QUERY_STARTS
 from dq_dagster.sql.refusal import Refusal
 from dq_dagster.sql.tokens import Cursor, Refused
+
+if TYPE_CHECKING:
+    from dq_dagster.sql.window_calls import WindowCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ class Place(Enum):
     DATASET = "nothing: all rows together have no values but aggregates"
     AGGREGATE = "the values of one row, within an aggregate"
     QUERY = "nothing: values come from subqueries alone"
+    ACROSS_ROWS = "the values of one row, beside those of windows and subqueries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,7 @@ class Findings:
         self.loose: dict[str, None] = {}
         self.calls: list[AggregateCall] = []
         self.subqueries: list[Subquery] = []
+        self.windows: list[WindowCall] = []
         self.functions: set[str] = set()
         self.refusals: dict[Refusal, None] = {}
         self._variables: list[str] = []
@@ -185,7 +191,7 @@ def take_subquery(cursor: Cursor, findings: Findings, *, is_value: bool) -> bool
     follows_in = cursor.peek(-1).key == "in"
     cursor.skip_bracket()
     text = cursor.since(opening)
-    if findings.place is Place.QUERY:
+    if findings.place in {Place.QUERY, Place.ACROSS_ROWS}:
         findings.subqueries.append(Subquery(text, opening.start, is_value and not follows_in))
     else:
         findings.refuse(Refusal.subquery(text))

@@ -182,6 +182,17 @@ def _without_query(found: QueryText) -> tuple[Refusal, ...]:
     return (*(aggregates if aggregates.calls else row).refusals, Refusal.no_query())
 
 
+def tables_named(text: str) -> list[tuple[tuple[str, ...], int, int]]:
+    """The tables that a query names: the parts of each name, and from where to where it stands.
+
+    Raises Refused if the text cannot even be split into words.
+    """
+    return [
+        (tuple(map(_name, names)), names[0].start, names[-1].stop)
+        for names in _tables(tokenise(text, slots=True))
+    ]
+
+
 def _refuse_depth(tokens: Sequence[Token]) -> None:
     depth = 0
     for token in tokens:

@@ -213,6 +213,13 @@ class Refusal:
         )
 
     @classmethod
+    def distinct_over_window(cls, fragment: str) -> Refusal:
+        return cls(
+            f"{shown(fragment)}: Spark has no DISTINCT over a window. Count what is gathered, as "
+            "size(collect_set(x) over (...)) does."
+        )
+
+    @classmethod
     def too_many_aggregates(cls, limit: int) -> Refusal:
         return cls(
             f"The expression calls too many aggregates: at most {limit} are allowed. "

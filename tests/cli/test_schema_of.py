@@ -14,7 +14,8 @@ from click.testing import CliRunner, Result
 
 import dq_dagster as dq
 from dq_dagster.cli.main import main
-from dq_dagster.sources.yaml.text import plain, read_documents, to_yaml
+from dq_dagster.sources.reading import plain
+from dq_dagster.sources.yaml.text import read_documents, to_yaml
 from tests.oracle.names import HOSTILE_NAMES
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from dq_dagster.errors import DqError, MissingPartitions, UnreadableData, did_you_mean
-from dq_dagster.evaluation.faults import FoundRows, RowsToShow, counts_repeats
+from dq_dagster.evaluation.faults import FoundRows, RowsToShow, compares_rows
 from dq_dagster.integration.checks.batches import PartitionedSource, other_assets
 from dq_dagster.integration.checks.failures import absent_whole, is_missing, presentable_error
 from dq_dagster.integration.checks.readers import AssetIOManager
@@ -93,7 +93,7 @@ class StoredRows:
             value = self.checked.reader.read(self.context, self.checked.key)
         elif self.partitions:
             value = self._of_partitions(asset)
-        elif any(rule.scope == "partitions" and counts_repeats(rule) for rule in rules):
+        elif any(rule.scope == "partitions" and compares_rows(rule) for rule in rules):
             value = self._source(asset).tagged(None)
         else:
             value = self._source(asset).everything()

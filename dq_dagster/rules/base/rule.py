@@ -140,6 +140,8 @@ class Rule(BaseModel):
     # Whether it runs what its author wrote as it is, so that it may only come from places that are
     # trusted: from Python, or from files that a deployment loads, never from a table of rules.
     trusted: ClassVar[bool] = False
+    # What that is, for those who are not trusted with it.
+    code: ClassVar[str] = "code of its author"
     # Whether what it observes is the value of the first of its metrics (of each column's, where
     # columns are judged); else it is made of several, and has a key of its own on record.
     observes_first_metric: ClassVar[bool] = False
@@ -166,6 +168,14 @@ class Rule(BaseModel):
         if not self.name:
             words = [word for field in self.named_after for word in _words(getattr(self, field))]
             self.__dict__["name"] = derived_name(self.type, *words)
+
+    @classmethod
+    def code_in(cls, fields: Mapping[str, Any]) -> str | None:  # noqa: ARG003 (for subclasses)
+        """What of the declared fields would be run as its author wrote it, such as "a query".
+
+        None for most rules. It is looked for before anything is made of the fields.
+        """
+        return cls.code if cls.trusted else None
 
     def with_defaults(self, **defaults: Any) -> Self:
         """The same rule, with what its author left open filled in."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from dq_dagster.metrics.conditions import Action
+from dq_dagster.sql.across_rows import across_rows_refusals, only_lacks_windows
 from dq_dagster.sql.expressions import (
     aggregate_refusals,
     filter_refusals,
@@ -116,6 +117,16 @@ def _acceptable_by(judge: Callable[[str], Sequence[Refusal]]) -> Callable[[str],
         return text
 
     return acceptable
+
+
+def row_sql(text: str, *, across_rows: bool) -> str:
+    """A row predicate, which may look beyond its row; raises ValueError if it is none."""
+    reasons = [one.reason for one in (across_rows_refusals if across_rows else refusals)(text)]
+    if not across_rows and only_lacks_windows(text):
+        reasons.append("With across_rows: true, a rule may look beyond its row.")
+    if reasons:
+        raise ValueError(" ".join(reasons))
+    return text
 
 
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]

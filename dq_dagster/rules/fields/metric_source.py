@@ -139,6 +139,13 @@ class MetricSource(Declared):
     column: str | None = None
     """Which column of the query, or which of the function's values, where there are several."""
 
+    @classmethod
+    def code_in(cls, declared: Any) -> str | None:
+        """What of a declared metric would be run as its author wrote it, if anything is."""
+        given = declared if isinstance(declared, Mapping) else {}
+        forms = {"query": "a query", "python": "a function of Python"}
+        return next((words for form, words in forms.items() if given.get(form) is not None), None)
+
     @model_validator(mode="after")
     def _is_one_source(self) -> Self:
         given = [form for form in _FORMS if getattr(self, form) is not None]

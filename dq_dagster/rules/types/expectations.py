@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.judging.answers import judgement_of
@@ -14,12 +14,12 @@ from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
 from dq_dagster.judging.ranges import in_zone, is_nan
 from dq_dagster.judging.wording import do, shortened, show
-from dq_dagster.metrics.conditions import Fault, RowBreaks
+from dq_dagster.metrics.conditions import BreaksAcrossRows, Fault, RowBreaks
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
 from dq_dagster.metrics.queries import QueryCondition, QueryInPass, QueryPart, QueryTemplate
 from dq_dagster.metrics.sources import PythonCall, SqlAggregate, SqlCondition
 from dq_dagster.rules.base.rule import RowRule, Rule, RuleFamily
-from dq_dagster.rules.fields.constraints import AggregateSql, QuerySql, RowSql
+from dq_dagster.rules.fields.constraints import AggregateSql, QuerySql, row_sql
 from dq_dagster.rules.fields.python_function import (
     PythonFunction,
     function_at,
@@ -33,11 +33,19 @@ from dq_dagster.rules.fields.sql_parameters import (
     refuse_unknown_names,
 )
 from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on_bad_rows
+from dq_dagster.sql.across_rows import needs_other_rows
 from dq_dagster.sql.expressions import aggregate_calls, handles_nan
 
 
 class RowExpectation(RowRule):
     """Every row meets a condition in SQL, up to ``threshold``.
+
+    With ``across_rows`` the condition may look beyond its row: at the others by window functions,
+    such as ``amount <= 10 * avg(amount) over (partition by customer)``, and at tables of Spark's
+    catalog by subqueries. The others are those of the same partition, if partitions are judged, and
+    those that pass ``where``. An order that leaves open which of two rows comes first leaves the
+    answer open as well. Such a condition is trusted: it comes from Python, or from files that the
+    deployment loads.
 
     Observed: the number of rows that do not.
 
@@ -51,8 +59,11 @@ class RowExpectation(RowRule):
     """
 
     type: Literal["row_dq"] = "row_dq"
-    expectation: RowSql
-    """The predicate: no aggregates, no subqueries, no window functions."""
+    across_rows: bool = False
+    """Whether the predicate may look at other rows by window functions, and at tables by
+    subqueries."""
+    expectation: str
+    """The predicate: no aggregates; subqueries and window functions only with ``across_rows``."""
     null_is: Literal["fail", "pass"] = "fail"
     """What an unknown answer (NULL) means for a row."""
     threshold: EitherThreshold = ALL
@@ -62,9 +73,27 @@ class RowExpectation(RowRule):
     named_after: ClassVar[tuple[str, ...]] = ("expectation",)
     observes_first_metric = True
 
+    @classmethod
+    def code_in(cls, fields: Mapping[str, Any]) -> str | None:
+        beyond = fields.get("across_rows") not in (None, False)
+        return "a condition across rows" if beyond else super().code_in(fields)
+
+    @field_validator("expectation")
+    @classmethod
+    def _is_acceptable(cls, text: str, info: ValidationInfo) -> str:
+        return row_sql(text, across_rows=info.data.get("across_rows", False))
+
+    @model_validator(mode="after")
+    def _is_judged_as_a_whole(self) -> Self:
+        if self.across_rows and self.dimensions:
+            raise ValueError("'dimensions' cannot be combined with 'across_rows'")
+        return self
+
     def faults(self) -> tuple[Fault, ...]:
-        condition = RowBreaks(self.expectation, null_breaks=self.null_is == "fail")
-        return (self.blame(condition),)
+        null_breaks = self.null_is == "fail"
+        if self.across_rows and needs_other_rows(self.expectation):
+            return (self.blame(BreaksAcrossRows(self.expectation, null_breaks, self.where)),)
+        return (self.blame(RowBreaks(self.expectation, null_breaks=null_breaks)),)
 
     def metrics(self) -> tuple[Metric, ...]:
         return (*map(ConditionCount.of, self.faults()), RecordCount(where=self.where))
@@ -256,6 +285,7 @@ class QueryExpectation(DatasetExpectation):
 
     noun: ClassVar[str] = "value"
     trusted: ClassVar[bool] = True
+    code: ClassVar[str] = "a query"
 
     @model_validator(mode="after")
     def _calls_what_is_declared(self) -> Self:
@@ -328,6 +358,7 @@ class PythonRule(Rule):
 
     family = RuleFamily.PYTHON
     trusted: ClassVar[bool] = True
+    code: ClassVar[str] = "a function of Python"
     named_after: ClassVar[tuple[str, ...]] = ("function_name",)
 
     @model_validator(mode="after")

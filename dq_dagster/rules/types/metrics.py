@@ -52,6 +52,11 @@ class MetricRule(Rule):
     # The fields that hold metrics.
     metric_fields: ClassVar[tuple[str, ...]] = ("metric",)
 
+    @classmethod
+    def code_in(cls, fields: Mapping[str, Any]) -> str | None:
+        found = [MetricSource.code_in(fields.get(name)) for name in cls.metric_fields]
+        return super().code_in(fields) or next(filter(None, found), None)
+
     @model_validator(mode="after")
     def _filter_means_something(self) -> Self:
         if isinstance(self.metric, MetricSource):

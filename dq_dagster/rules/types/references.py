@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
@@ -49,6 +50,13 @@ class ColumnValuesInReference(RowRule, RuleWithColumns):
 
     family = RuleFamily.REFERENCES
     observes_first_metric = True
+
+    @classmethod
+    def code_in(cls, fields: Mapping[str, Any]) -> str | None:
+        # No code, but it opens whatever path its author names.
+        reference = fields.get("reference")
+        names_files = isinstance(reference, Mapping) and reference.get("files") is not None
+        return "the path of files" if names_files else super().code_in(fields)
 
     @model_validator(mode="after")
     def _columns_pair_up(self) -> Self:

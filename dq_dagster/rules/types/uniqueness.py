@@ -61,12 +61,19 @@ class _UniquenessRule(RowRule, RuleWithColumns):
     """Which row of a repeated value is no fault in flight, such as ``{order_by: updated_at DESC}``;
     by default all of its rows are faults."""
 
+    @property
+    def _counts_empty(self) -> bool:
+        return False
+
+    def _grouping(self, columns: tuple[str, ...]) -> Grouping:
+        return Grouping(columns, self.blank_is_empty, self.where, self._counts_empty)
+
     def _fault_of(self, *columns: str) -> Fault:
-        grouping = Grouping(columns, self.blank_is_empty, self.where)
+        grouping = self._grouping(columns)
         return self.blame(Repeated(grouping, self.keep.terms if self.keep else ()))
 
     def _metrics_of(self, *columns: str) -> tuple[Metric, ...]:
-        grouping = Grouping(columns, self.blank_is_empty, self.where)
+        grouping = self._grouping(columns)
         if self.approximate:
             return (DistinctEstimate(grouping, where=self.where),)
         return UniqueCount(grouping, where=self.where), GroupedRows(grouping, where=self.where)
@@ -128,8 +135,8 @@ class ColumnUnique(_UniquenessRule, ColumnRule):
 class UniqueKey(_UniquenessRule):
     """The columns together are unique, up to ``threshold``.
 
-    A row where all of them are empty is left out; otherwise an empty value is compared like any
-    other.
+    A row where all of them are empty is left out, unless ``empty_is_key``; otherwise an empty value
+    is compared like any other.
 
     Observed: the number of combinations that occur more than once; each time they occur counts.
 
@@ -140,6 +147,13 @@ class UniqueKey(_UniquenessRule):
     """
 
     type: Literal["unique_key"] = "unique_key"
+    empty_is_key: bool = False
+    """Whether rows in which all columns are empty are compared like others, so that there may be
+    one of them at most. By default they are left out."""
+
+    @property
+    def _counts_empty(self) -> bool:
+        return self.empty_is_key
 
     def metrics(self) -> tuple[Metric, ...]:
         return self._metrics_of(*self.columns)

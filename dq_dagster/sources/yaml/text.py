@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +13,7 @@ import yaml
 
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.rules.fields.constraints import refuse_vast
+from dq_dagster.sources.reading import Declaration
 
 _MICROSECONDS = re.compile(r"\.\d{6}\d*[1-9]")
 _PLAIN = re.compile(r"[-+]?\d+")
@@ -111,17 +112,27 @@ for _kind, _constructor in {"int": _number, "float": _number, "timestamp": _mome
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _constructor)
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A mapping read from YAML, with the line of the mapping and of each key."""
+# Of JSON, what YAML reads otherwise: tabs between values, and characters as pairs of escapes.
+_IN_JSON = re.compile(r'"(?:[^"\\]|\\.)*+"|\t', re.DOTALL)
+_PAIR = re.compile(
+    r"(?<!\\)((?:\\\\)*)((?:\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})+)"
+)
 
-    data: dict[str, Any]
-    line: int
-    lines: dict[str, int]
+
+def json_as_yaml(text: str) -> str:
+    """JSON as a text that means the same in YAML, with the same lines."""
+
+    def character(found: re.Match[str]) -> str:
+        return found[1] + str(json.loads(f'"{found[2]}"'))
+
+    def rewritten(found: re.Match[str]) -> str:
+        return " " if found[0] == "\t" else _PAIR.sub(character, found[0])
+
+    return _IN_JSON.sub(rewritten, text)
 
 
 def read_documents(text: str, *, name: str) -> list[Any]:
-    """The documents of a YAML text; mappings come as ``Located``, at every depth."""
+    """The documents of a YAML text; mappings come as declarations, at every depth."""
     _refuse_depth(text, name)
     loader = _Loader(text)
     try:
@@ -154,15 +165,6 @@ def _refuse_depth(text: str, name: str) -> None:
     except yaml.YAMLError:
         # Reported with its line when the text is read for good.
         return
-
-
-def plain(value: Any) -> Any:
-    """The same data without line numbers."""
-    if isinstance(value, Located):
-        return {key: plain(item) for key, item in value.data.items()}
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    return value
 
 
 def _is_harmless(root: yaml.Node, name: str) -> bool:
@@ -208,10 +210,10 @@ def _build(node: yaml.Node, name: str, loader: Any) -> Any:
         raise _problem(name, _line(node), f"'{shown}' is not valid: {error}.") from None
 
 
-def _build_mapping(node: yaml.MappingNode, name: str, loader: Any) -> Located:
+def _build_mapping(node: yaml.MappingNode, name: str, loader: Any) -> Declaration:
     data: dict[str, Any] = {}
-    lines: dict[str, int] = {}
-    inherited: list[Located] = []
+    places: dict[str, str] = {}
+    inherited: list[Declaration] = []
     for key_node, value_node in node.value:
         key = key_node.value
         if not isinstance(key, str):
@@ -222,12 +224,12 @@ def _build_mapping(node: yaml.MappingNode, name: str, loader: Any) -> Located:
             inherited = _inherited(key_node, value_node, name, loader)
             continue
         data[key] = _build(value_node, name, loader)
-        lines[key] = _line(key_node)
+        places[key] = _place(key_node, name)
     # What stands here comes before what is inherited, and that in the order of the list.
     for one in inherited:
-        data = {**one.data, **data}
-        lines = {**one.lines, **lines}
-    return Located(data, _line(node), lines)
+        data = {**one.fields, **data}
+        places = {**one.places, **places}
+    return Declaration(data, _place(node, name), places)
 
 
 def _is_merge(key: yaml.Node) -> bool:
@@ -235,7 +237,7 @@ def _is_merge(key: yaml.Node) -> bool:
     return isinstance(key, yaml.ScalarNode) and key.value == _MERGE and not key.style
 
 
-def _inherited(key: yaml.Node, value: yaml.Node, name: str, loader: Any) -> list[Located]:
+def _inherited(key: yaml.Node, value: yaml.Node, name: str, loader: Any) -> list[Declaration]:
     many: list[Any] = value.value if isinstance(value, yaml.SequenceNode) else [value]
     if not many or not all(isinstance(one, yaml.MappingNode) for one in many):
         message = (
@@ -247,6 +249,10 @@ def _inherited(key: yaml.Node, value: yaml.Node, name: str, loader: Any) -> list
 
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
+
+
+def _place(node: yaml.Node, name: str) -> str:
+    return f"{name}:{_line(node)}"
 
 
 def _problem(name: str, line: int, message: str) -> DeclarationError:

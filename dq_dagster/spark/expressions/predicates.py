@@ -10,6 +10,7 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.metrics.conditions import (
+    BreaksAcrossRows,
     Condition,
     Fault,
     HasValue,
@@ -41,6 +42,7 @@ from dq_dagster.spark.frames.columns import (
     text_literal,
 )
 from dq_dagster.spark.frames.frames import TARGET
+from dq_dagster.sql.across_rows import among
 
 # With more of them the pattern would be as fast.
 _MOST = 30
@@ -198,6 +200,23 @@ def _row_breaks(condition: RowBreaks, table: JudgedTable) -> str:
     return f"NOT {_decided(condition.sql, unknown=not condition.null_breaks)}"
 
 
+def _breaks_across_rows(condition: BreaksAcrossRows, table: JudgedTable) -> str:
+    """Speaks of a table that has the condition's flag, which a window over the rows adds."""
+    return identifier(condition.flag)
+
+
+def breaks_across_rows(condition: BreaksAcrossRows, table: JudgedTable, keys: Sequence[str]) -> str:
+    """What the flag of a row says, among the rows that are alike in the keys and pass ``where``."""
+    table.require_columns(condition.columns)
+    unknown = not condition.null_breaks
+    if condition.where is None:
+        return f"NOT {_decided(among(condition.sql, keys), unknown=unknown)}"
+    table.require_columns_of(condition.where)
+    passes = _decided(condition.where, unknown=False)
+    found = _decided(among(condition.sql, [*keys, passes], passes), unknown=unknown)
+    return f"if({passes}, NOT {found}, false)"
+
+
 def _in_last_while(condition: InLastWhile, table: JudgedTable) -> str:
     column = table.column(condition.column)
     column.require(TIMES, what="A number of new rows", wanted="a date or a timestamp")
@@ -240,6 +259,8 @@ def _repeated(condition: Repeated, table: JudgedTable) -> str:
 
 def _has_key(condition: HasKey, table: JudgedTable) -> str:
     grouping = condition.grouping
+    if grouping.counts_empty:
+        return "true"
     values = [
         f"{value_or_empty(table.column(name), blank_is_empty=grouping.blank_is_empty)} IS NOT NULL"
         for name in grouping.columns
@@ -312,6 +333,7 @@ _PREDICATES: Mapping[type[Condition], Callable[[Any, JudgedTable], str]] = {
     NotValid: _not_valid,
     ValueSql: _value_sql,
     RowBreaks: _row_breaks,
+    BreaksAcrossRows: _breaks_across_rows,
     InLastWhile: _in_last_while,
     ReferenceMembership: _reference_membership,
     Repeated: _repeated,

@@ -127,11 +127,13 @@ def counting(grouping: Grouping, table: JudgedTable, *, alias: str) -> Counting:
             what, wanted = "Counting values", "a type whose values can be compared"
             raise Misfit.wrong_type(what, column.name, column.type_name, wanted)
     blank = grouping.blank_is_empty
-    sql = _key([value_or_empty(column, blank_is_empty=blank) for column in columns])
+    values = [value_or_empty(column, blank_is_empty=blank) for column in columns]
+    sql = _struct(values) if grouping.counts_empty else _key(values)
     if grouping.where is not None:
         table.require_columns_of(grouping.where)
         sql = value_or_null(sql, grouping.where)
-    kind = columns[0].kind if len(columns) == 1 else T.StructType()
+    is_value = len(columns) == 1 and not grouping.counts_empty
+    kind = columns[0].kind if is_value else T.StructType()
     return Counting(grouping, sql, ColumnRef(grouping.key, alias, kind))
 
 
@@ -140,8 +142,12 @@ def _key(values: list[str]) -> str:
     if len(values) == 1:
         return values[0]
     any_set = " OR ".join(f"{value} IS NOT NULL" for value in values)
+    return f"if({any_set}, {_struct(values)}, NULL)"
+
+
+def _struct(values: list[str]) -> str:
     fields = ", ".join(f"'f{n}', {value}" for n, value in enumerate(values))
-    return f"if({any_set}, named_struct({fields}), NULL)"
+    return f"named_struct({fields})"
 
 
 _FORMATS = (

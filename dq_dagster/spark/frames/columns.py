@@ -61,6 +61,15 @@ class ColumnRef:
             return f"collate({self.sql}, 'UTF8_BINARY')"
         return self.sql
 
+    @property
+    def ordered(self) -> str:
+        """What tells any two different values apart; types without an order go by their text."""
+        if isinstance(self.kind, COMPARABLE):
+            return self.plain_text
+        if self.type_name.startswith(("geometry", "geography")):
+            return f"st_asbinary({self.sql})"
+        return f"to_json(named_struct('value', {self.sql}))"
+
     def require(self, kinds: tuple[type[T.DataType], ...], *, what: str, wanted: str) -> None:
         if not isinstance(self.kind, kinds):
             raise Misfit.wrong_type(what, self.name, self.type_name, wanted)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import UnreadableData
 
@@ -65,6 +65,37 @@ def read_files(
 
 def read_table(session: SparkSession, name: str) -> DataFrame:
     return explained(lambda: session.table(name), f"Table '{name}' cannot be read")
+
+
+def few_rows(
+    frame: DataFrame, names: Sequence[str], *, most_rows: int, most_characters: int
+) -> Sequence[Mapping[str, Any]] | str:
+    """The rows of a small table by these names of its columns, or why it is none.
+
+    Times come as texts with their zone: Python would shift them into its own.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    if frame.isStreaming:
+        return "it is a stream, which never has all of its rows."
+    renamed = frame.toDF(*(f"c{n}" for n in range(len(names))))
+    size = renamed.selectExpr(
+        "count(1) AS rows", "sum(length(to_json(struct(*)))) AS characters"
+    ).collect()[0]
+    for noun, most in (("rows", most_rows), ("characters", most_characters)):
+        if (size[noun] or 0) > most:
+            return f"it has {size[noun]:,} {noun}; at most {most:,} are read."
+    shown = [
+        F.date_format(field.name, "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX").alias(field.name)
+        if isinstance(field.dataType, T.TimestampType)
+        else F.to_json(field.name).alias(field.name)
+        if isinstance(field.dataType, T.VariantType)
+        else F.col(field.name)
+        for field in renamed.schema.fields
+    ]
+    rows = renamed.select(*shown).collect()
+    return [dict(zip(names, tuple(row), strict=True)) for row in rows]
 
 
 def rows_where(frame: DataFrame, condition: str) -> DataFrame:

@@ -1,7 +1,8 @@
 """Which rules each row breaks: one predicate for each fault, and rows that are split by them.
 
-Most faults speak of a row alone. Those of repeated values need a window over all rows, those of
-references a join: the rows are widened by a column for each. Nothing runs here, all of it is lazy.
+Most faults speak of a row alone. Those of repeated values, and of conditions across rows, need a
+window over all rows, those of references a join: the rows are widened by a column for each. Nothing
+runs here, all of it is lazy.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import Misfit, RuleFailure, UnreadableData
-from dq_dagster.metrics.conditions import Fault, Marked
+from dq_dagster.metrics.conditions import BreaksAcrossRows, Fault, Marked
 from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.metrics.metric import ConditionCount
 from dq_dagster.metrics.sources import ReferenceMembership
@@ -20,15 +21,10 @@ from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.expressions.predicates import fault_sql
 from dq_dagster.spark.expressions.values import counting
 from dq_dagster.spark.frames.ansi import compiled
-from dq_dagster.spark.frames.columns import (
-    COMPARABLE,
-    ColumnRef,
-    JudgedTable,
-    identifier,
-    text_literal,
-)
+from dq_dagster.spark.frames.columns import JudgedTable, identifier, text_literal
 from dq_dagster.spark.frames.failures import without_quoting_rows
 from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, STORED, TARGET
+from dq_dagster.spark.passes.across_rows import flagged
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 from dq_dagster.spark.passes.lookups import join_with
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
@@ -340,6 +336,9 @@ class _Rows:
                 return replace(self, wide=self._with_reference(condition))
         elif isinstance(condition, Repeated) and condition.flag not in self.wide.columns:
             return replace(self, wide=self._with_repeats(fault, condition))
+        elif isinstance(condition, BreaksAcrossRows) and condition.flag not in self.wide.columns:
+            keys = [self.partition] if self.partition else []
+            return replace(self, wide=flagged(self.wide, condition, self.table, keys))
         return self
 
     def _with_reference(self, condition: ReferenceMembership) -> DataFrame:
@@ -370,7 +369,7 @@ class _Rows:
             self.table.require_columns_of(term.expression)
         # What is in the table already stays: of two rows of one value, it is the one to keep.
         first = [f"{identifier(STORED)} DESC"] if STORED in self.plain.columns else []
-        every = [_orderable(self.table.column(name)) for name in self.table.schema.names]
+        every = [self.table.column(name).ordered for name in self.table.schema.names]
         return ", ".join([*first, *(term.sql for term in condition.keep), *every])
 
 
@@ -380,15 +379,6 @@ def _occurrences(among: Sequence[str], order: str | None) -> str:
     if order is None:
         return f"count(1) OVER ({parts})"
     return f"row_number() OVER ({parts} ORDER BY {order})"
-
-
-def _orderable(column: ColumnRef) -> str:
-    """What tells any two different values apart; types without an order go by their text."""
-    if isinstance(column.kind, COMPARABLE):
-        return column.plain_text
-    if column.type_name.startswith(("geometry", "geography")):
-        return f"st_asbinary({column.sql})"
-    return f"to_json(named_struct('value', {column.sql}))"
 
 
 def _any(predicates: Iterable[str]) -> str:

@@ -109,6 +109,10 @@ def _runner(kind: PassKind) -> Runner:
             from dq_dagster.spark.passes.frequencies import measure_frequencies
 
             return measure_frequencies
+        case PassKind.ACROSS_ROWS:
+            from dq_dagster.spark.passes.across_rows import measure_across_rows
+
+            return measure_across_rows
         case PassKind.MEDIANS:
             from dq_dagster.spark.passes.medians import measure_medians
 

@@ -11,7 +11,8 @@ import pytest
 import dq_dagster as dq
 from dq_dagster.integration.checks.readers import reader_of
 from dq_dagster.ruleset import merged
-from dq_dagster.sources.yaml.text import plain, read_documents
+from dq_dagster.sources.reading import plain
+from dq_dagster.sources.yaml.text import read_documents
 
 RULE = "{type: record_count_in_range, min: 1}"
 

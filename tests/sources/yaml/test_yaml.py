@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -194,3 +195,13 @@ def test_every_field_of_a_rule_set_is_in_the_schema() -> None:
     assert fields["incremental"]["type"] == "boolean"
     assert {"type": "string"} in fields["partition_expr"]["anyOf"]
     assert all(field["description"] for field in fields.values())
+
+
+def test_json_is_read_as_it_is(tmp_path: Path) -> None:
+    values = ["a\tb", "\U0001f600\u00e9", 'say "\\ud83d"', "\\", "x" * 2000, "/"]
+    rule = {"type": "column_values_in_set", "columns": ["a"], "values": values}
+    text = json.dumps({"asset": "o", "rules": [rule]}, indent="\t").replace("/", "\\/")
+    [loaded] = dq.load_rules(write(tmp_path, text, "rules.json"))
+    assert loaded == dq.RuleSet(asset="o", rules=[rule])
+    text = text.replace('"columns"', '"colums"')
+    assert said(write(tmp_path, text, "rules.json"))[1].startswith("rules.json:6, rule 'colu")

@@ -134,7 +134,7 @@ def test_decimals_are_judged_by_every_digit(spark: SparkSession, tmp_path: Path,
 
 def _as_json(document: Any) -> str:
     """The rules as JSON text with every digit; Python's own would write floats."""
-    from dq_dagster.sources.yaml.text import plain
+    from dq_dagster.sources.reading import plain
 
     exact: dict[str, str] = {}
 

@@ -1,0 +1,1 @@
+"""Rules from tables: one row is one rule."""

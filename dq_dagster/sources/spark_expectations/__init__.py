@@ -1,0 +1,1 @@
+"""Rules of Spark-Expectations, and what becomes of them here."""
