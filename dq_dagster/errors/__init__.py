@@ -32,10 +32,10 @@ from dq_dagster.errors.data import (
     MissingPartitions,
     NothingStored,
     NotOnRecord,
-    Unassignable,
     UnreadableData,
 )
 from dq_dagster.errors.in_flight import NotReplayable
+from dq_dagster.errors.partitions import Unassignable
 from dq_dagster.errors.rule_failures import (
     Misfit,
     RuleFailure,
