@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import dq_dagster as dq
 from tests.integration.guarded.gate import Gate, rule
 
 Count = Callable[[Callable[[], object]], int]
-COLUMNS = [f"c{n}" for n in range(40)]
+COLUMNS = [f"c{n}" for n in range(100)]
 PARTS = [f"p{n}" for n in range(8)]
 # How many jobs a build takes, whatever its rules and partitions; fewer if no row is bad.
 MOST, MOST_OF_GOOD = 9, 2
@@ -32,21 +33,40 @@ def table(spark: SparkSession, parts: int = 1) -> DataFrame:
 
 
 def rules(count: int) -> list[Any]:
-    """Rules on rows, with all actions but fail, and a tenth of them on all rows together."""
+    """Rules on rows, with all actions but fail; and others on all rows together, fewer of them.
+
+    Of 200 there are 10 over aggregates and 5 with queries, of a few one of each.
+    """
     row_rules = [
         rule(
             "row_dq",
             name=f"row_{n}",
-            expectation=f"c{n % len(COLUMNS)} < {n // len(COLUMNS) + 8}",
+            # The last columns have values from 0 to 9, the first from 0 to 1.
+            expectation=f"{COLUMNS[-1 - n % len(COLUMNS)]} < {n // len(COLUMNS) + 8}",
             action_if_failed=["ignore", "drop"][n % 2],
         )
         for n in range(count)
     ]
-    together = [
-        dq.ColumnSumInRange(name=f"sum_{n}", columns=f"c{n % len(COLUMNS)}", min=n)
-        for n in range(count // 10)
+    aggregates = [
+        rule("agg_dq", name=f"agg_{n}", expectation=f"sum({COLUMNS[n]}) >= {n}")
+        for n in range(max(1, count // 20))
     ]
+    queries = [
+        rule("query_dq", name=f"query_{n}", expectation=QUERIES[n % len(QUERIES)].format(n=n))
+        for n in range(max(1, count // 40))
+    ]
+    together = [*aggregates, *queries, dq.ColumnSumInRange(name="sum", columns="c0", min=0)]
     return [*row_rules, *together, dq.ColumnUnique(name="unique", columns="id")]
+
+
+# What only aggregates the rows rides in the pass of all rules.
+QUERIES = [
+    "(select max(c{n}) from {{table}}) >= 0",
+    "(select sum(c{n}) from {{table}} where c0 = 1) >= 0",
+    "(select count(*) from {{table}} where c{n} > 1) < (select count(*) from {{table}})",
+    "select min(c{n}) = 0 from {{table}}",
+    "(select avg(c{n}) from {{table}}) between 0 and 10",
+]
 
 
 def jobs(count_jobs: Count, gate: Gate, *keys: str) -> int:
@@ -61,9 +81,17 @@ def test_more_rules_take_no_more_jobs(
     spark: SparkSession, tmp_path: Path, count_jobs: Count
 ) -> None:
     value = table(spark)
-    few = jobs(count_jobs, Gate(tmp_path / "few", value, rules(20)))
-    many = jobs(count_jobs, Gate(tmp_path / "many", value, rules(200)))
-    assert (few, many) == (MOST, MOST)
+    few, many = rules(2), rules(200)
+    assert len(value.columns) > 100
+    assert Counter(one["type"] for one in many if isinstance(one, dict)) == {
+        "row_dq": 200,
+        "agg_dq": 10,
+        "query_dq": 5,
+    }
+    assert (
+        jobs(count_jobs, Gate(tmp_path / "few", value, few)),
+        jobs(count_jobs, Gate(tmp_path / "many", value, many)),
+    ) == (MOST, MOST)
 
 
 def test_more_partitions_take_no_more_jobs(
@@ -89,4 +117,5 @@ def test_good_rows_take_fewer_jobs(spark: SparkSession, tmp_path: Path, count_jo
 
 @pytest.mark.deep
 def test_a_thousand_rules(spark: SparkSession, tmp_path: Path, count_jobs: Count) -> None:
-    assert jobs(count_jobs, Gate(tmp_path, table(spark), rules(1_000))) == MOST
+    # So many are measured in several passes, as they are in checks.
+    assert jobs(count_jobs, Gate(tmp_path, table(spark), rules(1_000))) <= MOST + 16

@@ -69,15 +69,17 @@ def rules_of_all_rows(actions: Sequence[str]) -> list[Any]:
 
 
 def queries(third: str, fourth: str) -> list[Any]:
-    def query(n: int, sql: str, action: str, **bounds: int) -> Any:
-        metric = {"query": f"SELECT {sql} AS answer FROM {{table}}"}
-        common = {"name": f"query_{n}", "action_if_failed": action}
-        return rule("metric_in_range", metric=metric, **common, **bounds)
-
+    """A comparison and a whole query fail; of the others, one cannot ride in the pass of all."""
+    texts = {
+        "(select min(c2) from {table}) < 0": third,
+        "select count(*) <= 5 from {table}": fourth,
+        "(select max(c2) from {table}) > (select min(c2) from {table})": "fail",
+        "(select max(n) from (select count(*) n from {table} group by c3)) = 1": "fail",
+        "select max(c4) >= 0 from {table}": "fail",
+    }
     return [
-        query(0, "min(c2)", third, max=-1),
-        query(1, "count(*)", fourth, max=5),
-        *(query(n, f"max(c{n})", "fail", min=0) for n in range(2, 5)),
+        rule("query_dq", name=f"query_{n}", expectation=sql, action_if_failed=action)
+        for n, (sql, action) in enumerate(texts.items())
     ]
 
 
