@@ -36,6 +36,7 @@ def main() -> None:
             rows=options.rows,
             rounds=options.repeat,
             small=options.small,
+            peers=options.peers,
         )
         measured = {name: _measured(name, setting) for name in options.suite or SUITES}
     verdicts = [
@@ -64,6 +65,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--small", action="store_true", help="a quick try with 200,000 rows")
     parser.add_argument("--rows", type=int, help="5,000,000 where omitted")
     parser.add_argument("--repeat", type=int, help="measured rounds: 5 where omitted, 3 if small")
+    parser.add_argument(
+        "--peers", action="store_true", help="with Spark-Expectations beside suite G"
+    )
     parser.add_argument("--suite", choices=tuple(SUITES), help="all where omitted")
     options = parser.parse_args()
     options.rows = options.rows or (200_000 if options.small else 5_000_000)
@@ -80,6 +84,7 @@ def _session() -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "4g")
+        .config("spark.sql.warehouse.dir", str(FOLDER / "warehouse"))
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("ERROR")

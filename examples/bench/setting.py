@@ -26,6 +26,8 @@ class Setting:
     rows: int
     rounds: int
     small: bool
+    # Whether other tools are measured beside ours, where a suite knows of some.
+    peers: bool = False
 
     @cached_property
     def frame(self) -> DataFrame:

@@ -20,6 +20,7 @@ from examples.bench.data import COLUMNS, DAY_KEYS, DAYS, orders, orders_of_days
 from examples.bench.growing import FIRST_DAY, GrowingDataset, Growth, require_full_answers
 from examples.bench.in_dagster import checks_of, new_instance, run_checks
 from examples.bench.in_flight import build_of, rules_of_orders, rules_of_wide, wide_table
+from examples.bench.peers import expectation_of, installed
 from examples.bench.report import Difference, SameJobs, Target, table
 from examples.bench.stopwatch import Action, Lap, Laps, measure
 from examples.bench.suites import EVERYDAY, FROM_STATES, many_rules
@@ -103,6 +104,27 @@ def test_guarded_tables_leave_out_few_rows(
     good, _ = dq.split(frame, chosen)
     assert built.metadata["dq/rows_published"].value == good.count()
     assert 0.95 < good.count() / 600 < 1
+
+
+@pytest.mark.parametrize(
+    ("table", "rules"),
+    [(orders, rules_of_orders), (wide_table, rules_of_wide)],
+    ids=["orders", "wide"],
+)
+def test_others_are_given_the_same_rules(table: Any, rules: Any, spark: SparkSession) -> None:
+    frame = table(spark, 300)
+    chosen = [rule.model_copy(update={"action_if_failed": "drop"}) for rule in rules(120)]
+    good, _ = dq.split(frame, chosen)
+    by_others = frame.where(" AND ".join(f"({expectation_of(rule)})" for rule in chosen))
+    assert 0 < good.count() < 300
+    assert sorted(good.collect()) == sorted(by_others.collect())
+
+
+def test_what_cannot_be_had_is_named(tmp_path: Path) -> None:
+    (tmp_path / "no-such-package").mkdir()
+    found = installed("no-such-package", "no_such_module", tmp_path)
+    assert found is not None
+    assert found.startswith("no-such-package cannot be imported: ModuleNotFoundError")
 
 
 def test_days_can_be_added_one_by_one(spark: SparkSession) -> None:
