@@ -49,7 +49,7 @@ def test_a_run_killed_with_its_spark_and_tried_again(spark: SparkSession, tmp_pa
             time.sleep(0.01)
         time.sleep(chance.random() * 3)
         worker.kill()
-        worker.wait()
+        worker.communicate()
         for good, bad in versions(str(tmp_path)).values():
             assert {good, bad} <= {version, version + 1}
             assert good <= bad

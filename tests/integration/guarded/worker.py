@@ -11,6 +11,7 @@ import os
 import random
 import signal
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,33 +110,45 @@ class Point:
     change: int = 0
     seconds: float = 0
 
-    def arm(self, folder: str) -> None:
-        left = self.change
+    def arm(self, folder: str) -> list[str]:
+        """What has changed so far is in the list."""
+        changes: list[str] = []
 
         def hook(event: str, arguments: tuple[object, ...]) -> None:
-            nonlocal left
             if event in CHANGES and str(arguments[0]).startswith(folder):
-                left -= 1
-                if left == 0:
+                changes.append(event)
+                if len(changes) == self.change:
                     os.kill(os.getpid(), signal.SIGKILL)
 
-        if self.change:
-            sys.addaudithook(hook)
+        sys.addaudithook(hook)
         if self.seconds:
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        return changes
 
 
 def in_a_copy(folder: str, version: int, point: Point) -> int:
     """Builds in a copy of this process, with the same Spark; the signal that ended it, or 0."""
+    return measured(folder, version, point)[0]
+
+
+def measured(folder: str, version: int, point: Point) -> tuple[int, int, float]:
+    """The same, with the number of changes that it made if it came to its end, and its seconds."""
+    began = time.monotonic()
+    reader, writer = os.pipe()
     child = os.fork()
     if child:
-        return os.WTERMSIG(os.waitpid(child, 0)[1])
+        os.close(writer)
+        with os.fdopen(reader) as said:
+            count = int(said.read() or 0)
+        ended = os.WTERMSIG(os.waitpid(child, 0)[1])
+        return ended, count, time.monotonic() - began
     # Connections of its own to Spark: those of the original must not break with it.
     context: Any = SparkSession.active().sparkContext
     context._gateway._gateway_client.deque.clear()  # noqa: SLF001 (there is no other way)
-    point.arm(folder)
+    changes = point.arm(folder)
     done = build(folder, version, PARTS).success
+    os.write(writer, str(len(changes)).encode())
     os._exit(0 if done else 1)
 
 
@@ -143,13 +156,16 @@ def kill_at_points(folder: str, seed: int, points: int) -> dict[str, int]:
     """How often it was killed, and how many different states that left; raises if one is wrong."""
     chance = random.Random(seed)
     assert in_a_copy(folder, 1, Point()) == 0
-    version, killed, states = 1, 0, set()
+    # The second is like those to come: there is something to replace, and Spark is warm.
+    ended, changes, seconds = measured(folder, 2, Point())
+    assert (ended, changes > 20) == (0, True)
+    version, killed, states = 2, 0, set()
     for number in range(points):
         old, version = version, version + 1
         # In the end Python renames files; before that Spark writes them.
-        point = Point(change=chance.randint(1, 150))
+        point = Point(change=chance.randint(1, changes))
         if number % 3 == 2:
-            point = Point(seconds=chance.uniform(0.1, 4))
+            point = Point(seconds=chance.uniform(0.1, seconds))
         ended = in_a_copy(folder, version, point)
         killed += ended != 0
         there = versions(folder)
