@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 
 import dq_dagster as dq
+from tests.connect_port import wait_for_port
 from tests.integration.calendar import RANGE_END, RANGE_START
 
 RULES: list[Any] = [
@@ -87,6 +88,7 @@ def main() -> None:
     dq.ensure_java()
     from pyspark.sql import SparkSession
 
+    wait_for_port()
     session = SparkSession.builder.remote("local[2]").getOrCreate()
     sys.stdout.write("\n" + json.dumps(built(session, sys.argv[1])))
     session.stop()

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 import dq_dagster as dq
+from tests.connect_port import wait_for_port
 from tests.spark.session.connect_session import said
 
 NOON = dt.datetime.fromisoformat("2024-01-01 12:00")
@@ -222,6 +223,7 @@ def main() -> None:
 
     from dq_dagster.spark.frames.frames import as_spark
 
+    wait_for_port()
     builder = SparkSession.builder.remote("local[1]")
     session = builder.config("spark.sql.session.timeZone", sys.argv[1]).getOrCreate()
     kinds = seen(as_spark(pd.DataFrame({name: odd for name, (odd, _, _) in RIGHT.items()})))

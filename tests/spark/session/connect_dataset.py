@@ -7,6 +7,7 @@ import sys
 from datetime import UTC, datetime
 
 import dq_dagster as dq
+from tests.connect_port import wait_for_port
 from tests.spark.session.connect_session import said
 
 NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
@@ -37,6 +38,7 @@ def main() -> None:
     from pyspark.sql import SparkSession
 
     zone, *paths = sys.argv[1:]
+    wait_for_port()
     builder = SparkSession.builder.remote("local[1]")
     session = builder.config("spark.sql.session.timeZone", zone).getOrCreate()
     sys.stdout.write(json.dumps(judged(session, paths)))

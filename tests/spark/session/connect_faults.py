@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import dq_dagster as dq
+from tests.connect_port import wait_for_port
 from tests.spark.session.connect_session import TABLE
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def main() -> None:
     dq.ensure_java()
     from pyspark.sql import SparkSession
 
+    wait_for_port()
     builder = SparkSession.builder.remote("local[1]")
     session = builder.config("spark.sql.session.timeZone", sys.argv[1]).getOrCreate()
     found = {

@@ -9,6 +9,7 @@ from typing import Any
 
 import dq_dagster as dq
 from dq_dagster.spark.frames.frames import HIDDEN_KEY
+from tests.connect_port import wait_for_port
 
 KEYS = ["01", "2024-01-01|eu", "x" * 300, "a b/\U0001f600"]
 
@@ -45,6 +46,7 @@ def main() -> None:
     dq.ensure_java()
     from pyspark.sql import SparkSession
 
+    wait_for_port()
     session = SparkSession.builder.remote("local[1]").getOrCreate()
     sys.stdout.write(json.dumps(stored(session, sys.argv[1])))
     session.stop()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dq_dagster as dq
+from tests.connect_port import wait_for_port
 from tests.sources.topnotch.loans import a_diff, a_view, an_assertion, write_plan
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def main() -> None:
     dq.ensure_java()
     from pyspark.sql import SparkSession
 
+    wait_for_port()
     session = SparkSession.builder.remote("local[1]").getOrCreate()
     found = report_of(session, Path(sys.argv[1]))
     sys.stdout.write(json.dumps(found))

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 import dq_dagster as dq
+from tests.connect_port import wait_for_port
 
 SCHEMA = "id int, amount decimal(12,2), x double, name string, day date, ts timestamp"
 ROWS = (
@@ -101,6 +102,7 @@ def main() -> None:
     dq.ensure_java()
     from pyspark.sql import SparkSession
 
+    wait_for_port()
     builder = SparkSession.builder.remote("local[1]")
     session = builder.config("spark.sql.session.timeZone", sys.argv[1]).getOrCreate()
     found = {}

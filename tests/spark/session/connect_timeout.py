@@ -8,6 +8,7 @@ import threading
 import time
 
 import dq_dagster as dq
+from tests.connect_port import wait_for_port
 from tests.spark.session.connect_session import said
 
 ENDLESS = "SELECT sum(sqrt(id)) FROM range(10000000000000)"
@@ -22,6 +23,7 @@ def main() -> None:
     dq.ensure_java()
     from pyspark.sql import SparkSession
 
+    wait_for_port()
     session = SparkSession.builder.remote("local[2]").getOrCreate()
     dq.evaluate(session.range(3), [RULES[1]])
     frame = session.sql(f"SELECT id, ({ENDLESS}) AS slow FROM range(4)")
