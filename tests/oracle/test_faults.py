@@ -228,7 +228,7 @@ def _missing(pair: Pair, given: Case) -> set[int]:
     }
 
 
-@pytest.mark.parametrize("seed", deep_after(1, (5, 0, 3, 7)))
+@pytest.mark.parametrize("seed", deep_after(1, (5, 0)))
 def test_values_that_a_reference_has_not(spark: SparkSession, seed: int) -> None:
     given = case(seed)
     data = frame(spark, given.data).coalesce(1)
