@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit
-from dq_dagster.metrics.constant import Constant
-from dq_dagster.metrics.queries import ValueParameter
-from dq_dagster.plan.topnotch import ColumnPair, DiffCommand, DiffSide, Figure
+from dq_dagster.plan.topnotch import ColumnPair, DiffCommand, DiffSide
+from dq_dagster.spark.expressions.differences import difference, figure
 from dq_dagster.spark.frames.columns import JudgedTable, identifier, text_literal
 from dq_dagster.spark.frames.frames import require_readable
 from dq_dagster.spark.frames.reading import explained
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
 BOTH_NULL, FIRST_NULL, SECOND_NULL = "both null", "only first null", "only second null"
 OTHER_TYPE, EQUAL = "different types", "equal"
 DIFFERENT = "both not null, same type, not equal"
-
-_FLOATS = (T.FloatType, T.DoubleType)
 
 
 def diff(command: DiffCommand, left: DataFrame, right: DataFrame) -> DataFrame:
@@ -76,7 +71,7 @@ def _require_keys(side: DiffSide, frame: DataFrame) -> None:
         f"count_if(dq_rows > 1 AND NOT ({missing})) AS repeated",
     ).collect()
     if found.missing or found.repeated:
-        raise Misfit.no_diff_key(side.name, side.keys, found.missing, found.repeated)
+        raise Misfit.no_diff_key(f"'{side.name}'", side.keys, found.missing, found.repeated)
 
 
 def _compared(pair: ColumnPair, schema: T.StructType) -> list[str]:
@@ -85,17 +80,17 @@ def _compared(pair: ColumnPair, schema: T.StructType) -> list[str]:
     kinds = schema[pair.left].dataType, schema[pair.right].dataType
     columns = [one, other]
     verdict = text_literal(OTHER_TYPE)
-    difference = _difference(one, other, *kinds)
-    if difference is not None:
-        at_least = f"abs({difference}) >= {_figure(pair.tolerance, *kinds)}"
-        shown = f"if(coalesce({at_least}, true), {difference}, 0)"
+    apart = difference(one, other, *kinds)
+    if apart is not None:
+        at_least = f"abs({apart}) >= {figure(pair.tolerance, *kinds)}"
+        shown = f"if(coalesce({at_least}, true), {apart}, 0)"
         present = f"{one} IS NOT NULL AND {other} IS NOT NULL"
         columns.append(f"if({present}, {shown}, NULL) AS {identifier(pair.minus)}")
     if kinds[0] == kinds[1]:
         equal = f"{one} = {other}"
-        if difference is not None:
+        if apart is not None:
             # First this: two infinities have no difference.
-            within = f"abs({difference}) <= {_figure(pair.tolerance, *kinds)}"
+            within = f"abs({apart}) <= {figure(pair.tolerance, *kinds)}"
             equal = f"({equal} OR coalesce({within}, false))"
         verdict = f"if({equal}, {text_literal(EQUAL)}, {text_literal(DIFFERENT)})"
     columns.append(
@@ -105,32 +100,3 @@ def _compared(pair: ColumnPair, schema: T.StructType) -> list[str]:
         f"ELSE {verdict} END AS {identifier(pair.equals)}"
     )
     return columns
-
-
-def _difference(one: str, other: str, first: T.DataType, second: T.DataType) -> str | None:
-    """The first minus the second, which never raises; None if they are no numbers."""
-    if not isinstance(first, T.NumericType) or not isinstance(second, T.NumericType):
-        return None
-    if _are(_FLOATS, first, second):
-        return f"(CAST({one} AS DOUBLE) - CAST({other} AS DOUBLE))"
-    if _are((T.DecimalType,), first, second):
-        # NULL where even the widest decimal does not hold it.
-        return f"try_subtract({one}, {other})"
-    # Always wide enough.
-    kind = "DECIMAL(20, 0)" if _are((T.LongType,), first, second) else "BIGINT"
-    return f"(CAST({one} AS {kind}) - CAST({other} AS {kind}))"
-
-
-def _are(kinds: tuple[type[T.DataType], ...], first: T.DataType, second: T.DataType) -> bool:
-    """Whether one of them is of such a type."""
-    return isinstance(first, kinds) or isinstance(second, kinds)
-
-
-def _figure(tolerance: Figure, first: T.DataType, second: T.DataType) -> str:
-    """The tolerance as SQL: exact beside exact numbers."""
-    exact = ValueParameter(Constant.of(Decimal(str(tolerance))))
-    if not _are(_FLOATS, first, second):
-        with suppress(ValueError):
-            exact.refuse_misfit()
-            return exact.literal
-    return f"CAST({text_literal(repr(float(tolerance)))} AS DOUBLE)"

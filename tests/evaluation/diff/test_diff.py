@@ -1,0 +1,215 @@
+"""dq.diff: what it says, what it refuses, and what it costs."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+import dq_dagster as dq
+from dq_dagster.errors import Misfit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    Count = Callable[[Callable[[], object]], int]
+
+NAN = float("nan")
+SECRET = "secret 4711"
+
+
+def test_the_report_as_text_html_json_and_rich(spark: SparkSession) -> None:
+    left = spark.createDataFrame(
+        [(1, "a", 1.5), (2, "b", 2.0), (3, SECRET, 3.0), (4, "d", None)],
+        "id int, `<b>` string, n double",
+    )
+    right = spark.createDataFrame(
+        [(1, "a", 1.0, None), (2, None, 2.0, None), (4, "d", None, None), (5, "e", 1.0, None)],
+        "id bigint, `<b>` string, n double, extra date",
+    )
+    found = dq.diff(left, right, keys="id")
+    assert str(found).splitlines() == [
+        "4 of 5 rows differ: 1 only left, 1 only right, 2 changed; 1 is the same.",
+        "Only right: column 'extra'.",
+        "'id' is of type int left, bigint right.",
+        "column  changed  only left NULL  only right NULL  largest difference",
+        "<b>           1               0                1",
+        "n             1               0                0                 0.5",
+    ]
+    html = found._repr_html_()
+    assert "<b>4 of 5 rows differ" in html
+    assert '<td style="text-align:left">&lt;b&gt;</td>' in html
+    plain = json.loads(found.to_json())
+    assert plain["equal"] is False
+    assert plain["columns"][1] == {
+        "column": "n",
+        "right": "n",
+        "changed": 1,
+        "only_left_null": 0,
+        "only_right_null": 0,
+        "largest_difference": 0.5,
+    }
+    assert plain["schema"]["only_right"] == ["extra"]
+    assert plain["samples"] == {}
+    assert SECRET not in str(found) + html + found.to_json()
+    shown = dq.diff(left, right, keys="id", samples=1)
+    assert f"Only left:\n  id: 3, <b>: {SECRET}, n: 3.0" in str(shown)
+    assert shown.to_dict()["samples"]["only_right"] == [
+        {"id": "5", "<b>": "e", "n": "1.0", "extra": None}
+    ]
+    console = Console(width=100, file=io.StringIO(), record=True)
+    console.print(shown)
+    assert "largest difference" in console.export_text()
+
+
+def test_equal_tables_whatever_the_order(spark: SparkSession) -> None:
+    left = spark.createDataFrame(
+        [(1, NAN, {"a": 1, "b": 2}), (2, 0.0, None)], "k int, x double, m map<string,int>"
+    )
+    right = spark.createDataFrame(
+        [({"b": 2, "a": 1}, NAN, 1), (None, -0.0, 2)], "m map<string,int>, X double, K int"
+    )
+    found = dq.diff(left, right, keys=["k"])
+    assert found.equal
+    assert str(found).splitlines()[0] == "All 2 rows are the same."
+    hashes = [dq.row_hashes(one, columns=["k", "x", "m"]) for one in (left, right)]
+    assert hashes[0].whole == hashes[1].whole
+    nothing = dq.diff(left.limit(0), right.limit(0), keys="k")
+    assert (nothing.equal, nothing.headline()) == (True, "There are no rows.")
+
+
+def test_pandas_files_and_tables(spark: SparkSession, tmp_path: Path) -> None:
+    data = pd.DataFrame({"id": [1, 2], "at": pd.to_datetime(["2024-01-01", "2024-01-02"])})
+    spark.createDataFrame(data).write.parquet(str(tmp_path / "t"))
+    spark.sql(
+        "CREATE OR REPLACE TEMP VIEW diff_there AS SELECT 1 AS id, TIMESTAMP'2024-01-01' AS at"
+    )
+    assert dq.diff(data, str(tmp_path / "t"), keys="id").equal
+    assert dq.diff(dq.Files(str(tmp_path / "t")), tmp_path / "t", keys="id").equal
+    for there in ("diff_there", dq.Table("diff_there"), dq.Reference(table="diff_there")):
+        assert dq.diff(data, there, keys="id").only_left == 1
+    with pytest.raises(dq.UnreadableData, match="'/no/such' does not exist"):
+        dq.diff(data, "/no/such", keys="id")
+    with pytest.raises(dq.UnreadableData, match="Table 'no_such' cannot be read"):
+        dq.diff(data, "no_such", keys="id")
+
+
+def test_other_names_and_types_on_the_right(spark: SparkSession) -> None:
+    left = spark.createDataFrame(
+        [(1, 2, Decimal("0.10"), 2**53 + 1)], "id int, n int, d decimal(4,2), b bigint"
+    )
+    right = spark.createDataFrame(
+        [(1, 2, Decimal("0.1"), float(2**53))], "key bigint, other bigint, d decimal(9,1), b double"
+    )
+    found = dq.diff(left, right, keys={"id": "key"}, renamed={"n": "other"})
+    assert {name: one.changed for name, one in found.columns.items()} == {"n": 0, "d": 0, "b": 1}
+    assert found.schema.types["n"] == ("int", "bigint")
+    one = dq.diff(left, right, keys={"id": "key"}, columns={"n": "other"})
+    assert (one.equal, list(one.columns)) == (True, ["n"])
+    assert dq.diff(left, right, keys={"id": "key"}, ignore=["b", "n", "other"]).equal
+
+
+def test_types_that_are_never_equal_are_said(spark: SparkSession) -> None:
+    left = spark.sql("SELECT 1 AS id, 'a' AS x")
+    right = spark.sql("SELECT 1 AS id, 2 AS x")
+    found = dq.diff(left, right, keys="id")
+    assert (found.same, found.equal, found.schema.not_compared) == (1, False, ("x",))
+    assert "'x' is of type string left, int right, and is not compared." in str(found)
+    with pytest.raises(
+        Misfit, match="Column 'x' of type string cannot be compared with 'x' of type int"
+    ):
+        dq.diff(left, right, keys="id", columns="x")
+    variant = spark.sql("SELECT 1 AS id, parse_json('1') AS v")
+    with pytest.raises(Misfit, match="does not fit column 'v' of type variant"):
+        dq.diff(variant, variant, keys="id")
+
+
+@pytest.mark.parametrize(
+    ("fields", "changed"),
+    [
+        ({}, {"n", "t", "at"}),
+        ({"tolerance": 0.2}, {"t", "at"}),
+        ({"tolerance": {"n": 0.05}, "relative_tolerance": {"n": 0.1}}, {"t", "at"}),
+        ({"relative_tolerance": 0.05}, {"n", "t", "at"}),
+        ({"ignore_case": True, "ignore_whitespace": "t"}, {"n", "at"}),
+        ({"ignore_whitespace": ["t"], "tolerance": {"at": "5 s"}}, {"n", "t"}),
+        ({"tolerance": {"at": timedelta(seconds=1.9)}, "ignore": "t"}, {"n", "at"}),
+    ],
+)
+def test_what_counts_as_equal(spark: SparkSession, fields: Any, changed: set[str]) -> None:
+    at = datetime(2024, 1, 1, tzinfo=UTC)
+    kinds = "id string, n decimal(5,2), t string, at timestamp"
+    left = spark.createDataFrame([("A", Decimal("1.10"), " Two\u00a0 words", at)], kinds)
+    later = at + timedelta(seconds=2)
+    right = spark.createDataFrame([("A", Decimal("1.21"), "two words ", later)], kinds)
+    found = dq.diff(left, right, keys="id", **fields)
+    assert {name for name, one in found.columns.items() if one.changed} == changed
+
+
+def test_keys_that_do_not_tell_rows_apart_are_an_error(spark: SparkSession) -> None:
+    rows = spark.createDataFrame(
+        [(1, SECRET), (1, "x"), (1, "y"), (2, "z"), (None, "n")], "id int, t string"
+    )
+    good = spark.createDataFrame([(1, "x")], "id int, t string")
+    said = "rows without a value there: 1; values that occur more than once: 1."
+    with pytest.raises(Misfit) as error:
+        dq.diff(rows, good, keys="id")
+    assert str(error.value) == (
+        "'id' cannot tell the rows of the left side apart, so that they cannot be compared: " + said
+    )
+    with pytest.raises(Misfit, match=r"rows of the right side apart.*without a value there: 1"):
+        dq.diff(good, rows.where("id IS NULL OR id = 2"), keys="id")
+    # Joined, these would be far too many rows.
+    many = spark.range(200_000).selectExpr("1 AS id")
+    with pytest.raises(Misfit, match="values that occur more than once: 1"):
+        dq.diff(many, many, keys="id")
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"keys": "idd"}, "Column 'idd' is not in the table. Did you mean 'id'"),
+        ({"keys": "id", "columns": "x"}, "Column 'x' is not in the table"),
+        (
+            {"keys": "id", "tolerance": {"t": 1}},
+            "A tolerance does not fit column 't' of type string",
+        ),
+        ({"keys": "id", "tolerance": -1}, "finite number that is not negative, not -1"),
+        ({"keys": "id", "tolerance": "5 s"}, "a time is the tolerance of a column"),
+        ({"keys": "id", "columns": "t", "ignore": "t"}, "'ignore' goes without 'columns'"),
+        ({"keys": "id", "samples": 101}, "samples is a number of rows, from 0 to 100"),
+        ({"keys": "id", "hashes": (None, None)}, "hashes need partition_by"),
+        ({"keys": "id", "partition_by": "no("}, "partition_by, 'no\\(', is neither a column nor"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(spark: SparkSession, fields: Any, words: str) -> None:
+    table = spark.sql("SELECT 1 AS id, 'a' AS t")
+    with pytest.raises(dq.DqError, match=words):
+        dq.diff(table, table, **fields)
+
+
+def test_jobs_do_not_depend_on_columns(spark: SparkSession, count_jobs: Count) -> None:
+    narrow = spark.range(9).selectExpr("id", "id AS c0")
+    wide = spark.range(9).selectExpr("id", *(f"id * {n} AS c{n}" for n in range(120)))
+    few = count_jobs(lambda: dq.diff(narrow, narrow.where("id > 2"), keys="id"))
+    assert count_jobs(lambda: dq.diff(wide, wide.where("id > 2"), keys="id")) == few
+
+
+def test_one_join_and_no_second_shuffle_for_the_keys(spark: SparkSession) -> None:
+    left = spark.range(9).selectExpr("id", "id AS c")
+    found = dq.diff(left, left, keys="id")
+    joined = found._join._joined()  # noqa: SLF001
+    plan: Any = joined._jdf.queryExecution().executedPlan().toString()  # noqa: SLF001
+    # The initial plan of adaptive execution is the one before anything ran.
+    assert plan.count("FullOuter") == 1
+    assert plan.count("Exchange hashpartitioning") == 2
+    assert plan.count("Sort [") == 2
