@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from dq_dagster.errors import Misfit
 from dq_dagster.judging.ranges import aligned, is_nan
+from dq_dagster.judging.wording import show_bound
 from dq_dagster.metrics.constant import Scalar, Single, rounded
 
 
@@ -57,6 +59,41 @@ def holds(left: Any, sign: Operator, right: Any) -> bool:
 
 def words(sign: Operator) -> str:
     return _WORDS[sign]
+
+
+_OTHERWISE: Mapping[Operator, Operator] = {
+    "<": ">=",
+    "<=": ">",
+    "=": "!=",
+    "!=": "=",
+    ">=": "<",
+    ">": "<=",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedNumber:
+    """What a number must be, said as what holds or as what fails."""
+
+    sense: Literal["holds", "fails"]
+    operator: Operator
+    expected: int | float | Decimal
+
+    @property
+    def required(self) -> Operator:
+        """What must hold between the number and the expected one."""
+        return self.operator if self.sense == "holds" else _OTHERWISE[self.operator]
+
+    def is_met(self, value: Any) -> bool:
+        """NaN meets nothing: whatever it is compared with, it is never fine."""
+        return not is_nan(value) and holds(value, self.required, self.expected)
+
+    def words(self) -> str:
+        """What is expected, such as "at most 0"."""
+        return f"{words(self.required)} {show_bound(self.expected)}"
+
+    def __str__(self) -> str:
+        return f"{self.sense} when {self.operator} {self.expected}"
 
 
 def _alike(left: Any, right: Any) -> tuple[Any, Any]:
