@@ -68,6 +68,9 @@ class EventLogHistory:
     def time_of(self, partition: str) -> datetime | None:
         return None if self.asset is None else self.asset.time_of(partition)
 
+    def earlier(self, partition: str, periods: int) -> datetime | None:
+        return None if self.asset is None else self.asset.earlier(partition, periods)
+
     def series_of(self, partition: str) -> str:
         return "" if self.asset is None else self.asset.series_of(partition)
 

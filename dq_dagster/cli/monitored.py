@@ -1,0 +1,360 @@
+"""`dq-dagster status`, `timeline` and `history`: what became of checks, from the event log."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from dq_dagster.cli.code_location import code_location_options, definitions_of, instance_of_user
+from dq_dagster.cli.input import reported
+from dq_dagster.judging.judgement import BADNESS, Status, worst
+from dq_dagster.judging.wording import show
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dq_dagster.monitoring.monitor import Monitor
+    from dq_dagster.monitoring.views.shapes import (
+        DatasetView,
+        DayView,
+        HistoryPoint,
+        Overview,
+        RuleHistory,
+        StatusTimeline,
+    )
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+STYLES = {
+    Status.OK: "green",
+    Status.EMPTY: "dim",
+    Status.WARNING: "yellow",
+    Status.ERROR: "bold red",
+    Status.NOT_COMPUTED: "dim",
+}
+# One sign a day.
+_SIGNS = {
+    Status.OK: "●",
+    Status.EMPTY: "○",
+    Status.WARNING: "▲",
+    Status.ERROR: "✖",
+    Status.NOT_COMPUTED: "·",
+}
+# A file or a pipe has no width of its own.
+_WIDE = 200
+_LEVELS = {"error": Status.ERROR, "warning": Status.WARNING}
+
+
+def monitor_options(command: _Command) -> _Command:
+    """Which code location is known, what a project is, and for whom to print."""
+    machine = click.option("--json", "machine", is_flag=True, help="Print JSON, for machines.")
+    by = click.option(
+        "--by",
+        type=click.Choice(["group", "location"]),
+        default="group",
+        show_default=True,
+        help="What a project is: an asset group, or a code location.",
+    )
+    return code_location_options(by(machine(command)))
+
+
+@contextmanager
+def opened(module: str | None, file: str | None, by: Any) -> Iterator[Monitor]:
+    """The checks of DAGSTER_HOME's instance as they are now; problems end the command."""
+    from dq_dagster.monitoring.declared import CodeLocation
+    from dq_dagster.monitoring.monitor import Monitor
+
+    with reported():
+        named = module or file
+        location = None
+        if named is not None:
+            location = CodeLocation.of(definitions_of(module, file), name=named)
+        instance = instance_of_user()
+        with Monitor(instance, locations=[location] if location else [], by=by) as monitor:
+            monitor.refresh()
+            yield monitor
+
+
+@click.command("status")
+@click.argument("asset", required=False)
+@click.option("--partition", metavar="KEY", help="Only what was said of this partition.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "never"]),
+    default="error",
+    show_default=True,
+    help="From which status on the exit code is 1.",
+)
+@monitor_options
+def status_command(
+    *,
+    asset: str | None,
+    partition: str | None,
+    fail_on: str,
+    machine: bool,
+    by: str,
+    module: str | None,
+    file: str | None,
+) -> None:
+    """Say how all datasets are, the worst first, or what the rules of ASSET say.
+
+    Everything is read from the event log of the instance in DAGSTER_HOME. With a code location
+    (-m or -f) its groups and owners are known, and rules that it has no more do not count;
+    without, all checks on record do.
+
+    The exit code is 0 if all is well, 1 if there is an Error, and 2 if the question could not be
+    answered.
+    """
+    with opened(module, file, by) as monitor:
+        if asset is None:
+            overview = monitor.overview()
+            _answer(overview, lambda: _print_overview(overview), machine=machine)
+            found = overview.status
+        else:
+            view = monitor.dataset(asset, partition=partition)
+            _answer(view, lambda: _print_dataset(view), machine=machine)
+            found = worst(one.status for one in view.rules)
+    limit = _LEVELS.get(fail_on)
+    if limit is not None and BADNESS[found] >= BADNESS[limit]:
+        sys.exit(1)
+
+
+@click.command("timeline")
+@click.argument("asset", required=False)
+@click.option("--project", metavar="NAME", help="The days of this project.")
+@click.option("--days", type=click.IntRange(1, 3_660), default=30, show_default=True)
+@click.option(
+    "--day",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The rules behind this day of ASSET (UTC).",
+)
+@monitor_options
+def timeline_command(
+    *,
+    asset: str | None,
+    project: str | None,
+    days: int,
+    day: datetime | None,
+    machine: bool,
+    by: str,
+    module: str | None,
+    file: str | None,
+) -> None:
+    """Print the last days of ASSET, of a project, or of all datasets together.
+
+    Days are those of UTC. Each has the status as of its end, and the worst of what ran on it.
+
+    The exit code is 0, or 2 if the question could not be answered.
+    """
+    if day is not None and asset is None:
+        raise click.UsageError("--day needs an ASSET.")
+    if asset is not None and project is not None:
+        raise click.UsageError("Give an ASSET or a --project.")
+    with opened(module, file, by) as monitor:
+        if day is not None and asset is not None:
+            behind = monitor.day(asset, day.date())
+            _answer(behind, lambda: _print_day(behind), machine=machine)
+            return
+        view = monitor.timeline(asset, project=project, days=days)
+    _answer(view, lambda: _print_timeline(view), machine=machine)
+
+
+@click.command("history")
+@click.argument("rule")
+@click.option("--asset", required=True, help="The asset that the rule is of.")
+@click.option("--partition", metavar="KEY", help="Only on this partition.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True)
+@monitor_options
+def history_command(
+    *,
+    rule: str,
+    asset: str,
+    partition: str | None,
+    limit: int,
+    machine: bool,
+    by: str,
+    module: str | None,
+    file: str | None,
+) -> None:
+    """Print the last evaluations of a RULE, by its name or that of its check.
+
+    The exit code is 0, or 2 if the question could not be answered.
+    """
+    with opened(module, file, by) as monitor:
+        view = monitor.history(asset, rule, partition=partition, limit=limit)
+    _answer(view, lambda: _print_history(view), machine=machine)
+
+
+def _answer(view: Any, printed: Callable[[], None], *, machine: bool) -> None:
+    from dq_dagster.monitoring.views.shapes import plain
+
+    if machine:
+        click.echo(json.dumps(plain(view), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        printed()
+
+
+def _print_overview(view: Overview) -> None:
+    console = _console()
+    rows = [
+        [
+            row.asset,
+            row.project,
+            row.status,
+            _number(row.score.value),
+            _trend(row.score.trend),
+            "" if row.worst_today is None else row.worst_today,
+            _moment(row.last_run),
+            "".join(_SIGNS[one.last] for one in row.days[-14:]),
+            _notes(row.outdated, monitored=row.monitored),
+        ]
+        for row in view.datasets
+    ]
+    names = ["dataset", "project", "status", "score", "trend", "today", "last run", "14 days", ""]
+    _table(console, names, rows)
+    console.print(
+        f"{view.status.value}: {len(view.datasets):,} datasets in {len(view.projects):,} projects, "
+        f"score {_number(view.score.value) or '-'}, {view.evaluations:,} evaluations on record."
+    )
+
+
+def _print_dataset(view: DatasetView) -> None:
+    console = _console()
+    rows = [
+        [
+            rule.info.rule,
+            "" if one is None or one.partition is None else one.partition,
+            rule.status if one is None else one.status,
+            "" if one is None else _observed(one.observed),
+            "" if one is None else _moment(one.at),
+            "" if one is None else one.message,
+            _notes(one is not None and one.outdated),
+        ]
+        for rule in (*view.rules, *view.past_rules)
+        for one in (rule.slices[:5] or (None,))
+    ]
+    _table(console, ["rule", "partition", "status", "observed", "when", "message", ""], rows)
+    score = _number(view.row.score.value) or "-"
+    more = f" on {view.slices_in_all:,} slices of {view.last_day}" if view.partitioned else ""
+    console.print(f"{view.row.asset}: {view.row.status.value}, score {score}{more}.")
+
+
+def _print_timeline(view: StatusTimeline) -> None:
+    rows = [
+        [
+            one.day.isoformat(),
+            one.last,
+            "" if one.worst is None else one.worst,
+            _number(one.score),
+        ]
+        for one in view.days
+    ]
+    _table(_console(), ["day (UTC)", "last", "worst", "score"], rows)
+
+
+def _print_day(view: DayView) -> None:
+    rows = [
+        [
+            one.info.rule,
+            one.last,
+            "" if one.worst is None else one.worst,
+            str(one.evaluations),
+            _moment(one.at),
+            one.message,
+        ]
+        for one in view.rules
+    ]
+    console = _console()
+    _table(console, ["rule", "last", "worst", "evaluations", "when", "message"], rows)
+    as_of = "" if view.as_of in {None, view.day.day} else f" (as of {view.as_of})"
+    console.print(f"{view.asset} on {view.day.day}: {view.day.last.value}{as_of}.")
+
+
+def _print_history(view: RuleHistory) -> None:
+    rows = [
+        [_moment(one.at), one.partition or "", one.status, _value(one), _bounds(one), one.run_id]
+        for one in reversed(view.points)
+    ]
+    console = _console()
+    _table(console, ["when", "partition", "status", "value", "bounds", "run"], rows)
+    console.print(f"{len(view.points):,} of {view.in_all:,} evaluations of {view.info.rule}.")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(
+        file=sys.stdout,
+        highlight=False,
+        markup=False,
+        width=None if sys.stdout.isatty() else _WIDE,
+    )
+
+
+def _table(console: Console, names: Sequence[str], rows: Iterable[Sequence[str | Status]]) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in names:
+        table.add_column(name, justify="right" if name in {"score", "trend", "value"} else "left")
+    for row in rows:
+        table.add_row(
+            *(
+                Text(one.value, style=STYLES[one]) if isinstance(one, Status) else Text(one)
+                for one in row
+            )
+        )
+    console.print(table)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _trend(value: float | None) -> str:
+    return "" if value is None else f"{value:+.1f}"
+
+
+def _moment(at: datetime | date | None) -> str:
+    return "" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _observed(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_observed(one)}" for name, one in value.items())
+    return "" if value is None else value if isinstance(value, str) else show(value)
+
+
+def _notes(outdated: bool, *, monitored: bool = True) -> str:  # noqa: FBT001 (a fact, no option)
+    words = ["older than the data"] if outdated else []
+    return ", ".join([*words, *([] if monitored else ["not monitored"])])
+
+
+def _value(point: HistoryPoint) -> str:
+    if point.values:
+        return ", ".join(f"{name}: {show(one)}" for name, one in point.values.items())
+    return "" if point.value is None else show(point.value)
+
+
+def _bounds(point: HistoryPoint) -> str:
+    """Such as "10 to 20 (soft: 12 to 18)"."""
+    bounds = point.bounds
+    hard = _span(bounds.min, bounds.max)
+    soft = _span(bounds.soft_min, bounds.soft_max)
+    return f"{hard} (soft: {soft})".strip() if soft else hard
+
+
+def _span(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return f"from {show(low)}"
+    return f"up to {show(high)}" if low is None else f"{show(low)} to {show(high)}"

@@ -1,0 +1,1 @@
+"""Commands about what became of checks: pages and reports."""

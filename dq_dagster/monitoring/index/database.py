@@ -1,0 +1,161 @@
+"""The index as a SQLite database: its tables, where it lies, and who may write.
+
+Readers see what was committed when they began (WAL); one writer at a time holds the lock. A file
+that is damaged, or cannot be written, is no loss: it is made anew, or kept in memory instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+# Part of the file's name: another form of the index is another file.
+VERSION = 1
+_WAIT = 120.0
+_FOLDER = ".dq_dagster"
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS asset (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, asset_key TEXT NOT NULL,
+    built_moment TEXT, built_id INTEGER, built_run TEXT, built_at REAL
+);
+CREATE TABLE IF NOT EXISTS checks (
+    id INTEGER PRIMARY KEY, asset INTEGER NOT NULL, name TEXT NOT NULL, type TEXT,
+    UNIQUE (asset, name)
+);
+CREATE TABLE IF NOT EXISTS part (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS evaluation (
+    number INTEGER PRIMARY KEY, check_id INTEGER NOT NULL, part INTEGER NOT NULL,
+    at REAL NOT NULL, storage INTEGER NOT NULL, day INTEGER NOT NULL, rank INTEGER NOT NULL,
+    run INTEGER NOT NULL, target INTEGER, value REAL, low REAL, high REAL, soft_low REAL,
+    soft_high REAL, many TEXT, total INTEGER, failed INTEGER
+);
+CREATE INDEX IF NOT EXISTS evaluation_by_slice ON evaluation (check_id, part, at, storage);
+CREATE INDEX IF NOT EXISTS evaluation_by_day ON evaluation (check_id, day, at, storage, part, rank);
+CREATE INDEX IF NOT EXISTS evaluation_by_storage ON evaluation (storage);
+CREATE TABLE IF NOT EXISTS slice (
+    check_id INTEGER NOT NULL, part INTEGER NOT NULL, asset INTEGER NOT NULL,
+    number INTEGER NOT NULL, at REAL NOT NULL, day INTEGER NOT NULL, rank INTEGER NOT NULL,
+    storage INTEGER NOT NULL, run INTEGER NOT NULL, target INTEGER, PRIMARY KEY (check_id, part)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS slice_by_asset ON slice (asset, at);
+CREATE TABLE IF NOT EXISTS day (
+    asset INTEGER NOT NULL, day INTEGER NOT NULL, check_id INTEGER NOT NULL,
+    not_computed INTEGER NOT NULL, ok INTEGER NOT NULL, empty INTEGER NOT NULL,
+    warning INTEGER NOT NULL, error INTEGER NOT NULL, worst INTEGER, evaluations INTEGER NOT NULL,
+    PRIMARY KEY (asset, day, check_id)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS changed_slice (
+    check_id INTEGER NOT NULL, part INTEGER NOT NULL, PRIMARY KEY (check_id, part)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS changed_asset (asset INTEGER PRIMARY KEY, day INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS anchor (storage INTEGER PRIMARY KEY, run TEXT, moment TEXT);
+"""
+
+
+def place_beside(root: str | None, log: str) -> Path | None:
+    """The file of the index for this log beside the instance; None if that has no folder."""
+    if root is None:
+        return None
+    name = hashlib.sha256(log.encode()).hexdigest()[:16]
+    return Path(root) / _FOLDER / f"index-{name}-v{VERSION}.sqlite"
+
+
+class IndexDatabase:
+    """Connections to one index; each thread has its own, but for one in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._own = threading.local()
+        self._lock = threading.RLock()
+        self._shared: sqlite3.Connection | None = None
+        self._every: list[sqlite3.Connection] = []
+        if path is not None:
+            self._prepare(path)
+        if self.path is None:
+            self._shared = self._connect(":memory:")
+            self._shared.executescript(_TABLES)
+
+    def _prepare(self, path: Path) -> None:
+        for _ in range(2):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                connection = self._connect(str(path))
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.executescript(_TABLES)
+                self._own.connection = connection
+            except (OSError, sqlite3.OperationalError):
+                # A folder that cannot be written, or a disk that is full.
+                break
+            except sqlite3.DatabaseError:
+                delete(path)
+            else:
+                return
+        self.path = None
+
+    def _connect(self, place: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            place, timeout=_WAIT, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA cache_size = -65536")
+        with self._lock:
+            self._every.append(connection)
+        return connection
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees one state of the index, whatever is written meanwhile."""
+        if self._shared is not None:
+            with self._lock:
+                yield self._shared
+            return
+        connection = self._mine()
+        if connection.in_transaction:
+            yield connection
+            return
+        connection.execute("BEGIN")
+        try:
+            yield connection
+        finally:
+            connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A connection that may write, alone; all of it is written, or nothing."""
+        with self._lock:
+            connection = self._shared or self._mine()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    def _mine(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if connection is None:
+            connection = self._connect(str(self.path))
+            self._own.connection = connection
+        return connection
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in self._every:
+                connection.close()
+            self._every.clear()
+
+
+def delete(path: Path) -> None:
+    """Removes an index with what SQLite keeps beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).unlink()

@@ -1,0 +1,1 @@
+"""What statuses, days and scores are made of: plain values in, plain values out."""

@@ -1,0 +1,181 @@
+"""The past of one rule as points of a chart, and partitions by rules as a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dagster as dg
+
+from dq_dagster.judging.judgement import worst
+from dq_dagster.monitoring.index.numbers import Four, read_many
+from dq_dagster.monitoring.model.days import RANKED, moment_of
+from dq_dagster.monitoring.views.dataset import WHOLE, outdated_numbers
+from dq_dagster.monitoring.views.reader import Dataset, IndexReader, KnownCheck
+from dq_dagster.monitoring.views.shapes import (
+    HistoryPoint,
+    PartitionGrid,
+    PartitionRow,
+    PointBounds,
+    RuleHistory,
+)
+
+_MOST_PARTITIONS = 2_000
+_POINT = "at, part, rank, run, value, low, high, soft_low, soft_high, many, total, failed, storage"
+
+
+def rule_history(
+    reader: IndexReader,
+    dataset: Dataset,
+    check: KnownCheck,
+    *,
+    part: int | None,
+    partition: str | None,
+    limit: int,
+    before: float | None,
+) -> RuleHistory:
+    """The newest evaluations, the oldest of them first; ``part``: of this slice only."""
+    number = check.number
+    condition = "check_id = ?"
+    values: list[float | None] = [number]
+    if part is not None:
+        condition, values = f"{condition} AND part = ?", [*values, part]
+    [in_all] = reader.connection.execute(
+        f"SELECT count(*) FROM evaluation WHERE {condition}",  # noqa: S608 (fixed words)
+        values,
+    ).fetchone()
+    if before is not None:
+        condition, values = f"{condition} AND at < ?", [*values, before]
+    # By day, which the index has in this order for all slices of a check.
+    order = "at DESC, storage DESC" if part is not None else "day DESC, at DESC, storage DESC"
+    rows = reader.connection.execute(
+        f"SELECT {_POINT} FROM evaluation WHERE {condition} ORDER BY {order} LIMIT ?",  # noqa: S608 (fixed words)
+        [*values, limit + 1],
+    ).fetchall()
+    more, rows = len(rows) > limit, rows[:limit]
+    parts = reader.names("part", (row[1] for row in rows))
+    runs = reader.names("run", (row[3] for row in rows))
+    points = tuple(_point(row, parts.get(row[1]), runs[row[3]]) for row in reversed(rows))
+    return RuleHistory(
+        dataset.name,
+        check.info,
+        points,
+        _partitions_of(reader, [check]),
+        partition,
+        in_all,
+        rows[-1][0] if more else None,
+    )
+
+
+def _point(row: Sequence[Any], partition: str | None, run_id: str) -> HistoryPoint:
+    at, _, rank, _, value, low, high, soft_low, soft_high, many, total, failed, _ = row
+    several = read_many(many)
+    return HistoryPoint(
+        moment_of(at),
+        partition,
+        RANKED[rank],
+        run_id,
+        value,
+        _bounds((low, high, soft_low, soft_high)),
+        {name: one for name, (one, _) in several.items()},
+        {name: _bounds(bounds) for name, (_, bounds) in several.items()},
+        total,
+        failed,
+    )
+
+
+def _bounds(four: Four) -> PointBounds:
+    low, high, soft_low, soft_high = four
+    return PointBounds(low, high, soft_low, soft_high)
+
+
+def _partitions_of(reader: IndexReader, checks: Iterable[KnownCheck]) -> tuple[str | None, ...]:
+    """Those with evaluations, the latest first."""
+    latest: dict[int, float] = {}
+    for one in checks:
+        rows = reader.connection.execute(
+            "SELECT part, at FROM slice WHERE check_id = ?", (one.number,)
+        )
+        for part, at in rows:
+            latest[part] = max(at, latest.get(part, at))
+    ordered = sorted(latest, key=latest.__getitem__, reverse=True)[:_MOST_PARTITIONS]
+    names = reader.names("part", ordered)
+    return tuple(names.get(part) for part in ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """What the grid needs of the last evaluation of a rule on a slice."""
+
+    check: int
+    part: int
+    number: int
+    at: float
+    rank: int
+    storage: int
+    run: int
+    target: int | None
+
+
+def partition_grid(
+    instance: dg.DagsterInstance,
+    reader: IndexReader,
+    dataset: Dataset,
+    *,
+    limit: int,
+    offset: int,
+) -> PartitionGrid:
+    """The slices that were evaluated last, each with the status of every rule that counts."""
+    checks = [one for one in dataset.checks if one.info.counts]
+    latest: dict[int, float] = {}
+    for one in checks:
+        rows = reader.connection.execute(
+            "SELECT part, at FROM slice WHERE check_id = ?", (one.number,)
+        )
+        for part, at in rows:
+            latest[part] = max(at, latest.get(part, at))
+    ordered = sorted(latest, key=lambda part: (latest[part], part), reverse=True)
+    # The whole dataset comes first, whenever that was.
+    ordered = [*(part for part in ordered if part == WHOLE), *(p for p in ordered if p != WHOLE)]
+    shown = ordered[offset : offset + limit]
+    names = reader.names("part", shown)
+    cells = _cells(reader, checks, shown)
+    every = [cell for row in cells.values() for cell in row.values()]
+    runs = reader.names("run", (cell.run for cell in every))
+    outdated = outdated_numbers(instance, dataset, every, names, runs)
+    return PartitionGrid(
+        dataset.name,
+        tuple(one.info for one in checks),
+        tuple(
+            PartitionRow(
+                names.get(part),
+                worst(RANKED[cell.rank] for cell in cells[part].values()),
+                moment_of(latest[part]),
+                tuple(
+                    RANKED[cells[part][one.number].rank] if one.number in cells[part] else None
+                    for one in checks
+                ),
+                any(cell.number in outdated for cell in cells[part].values()),
+            )
+            for part in shown
+        ),
+        len(ordered),
+        offset,
+    )
+
+
+def _cells(
+    reader: IndexReader, checks: Sequence[KnownCheck], parts: Sequence[int]
+) -> dict[int, dict[int | None, _Cell]]:
+    found: dict[int, dict[int | None, _Cell]] = {part: {} for part in parts}
+    for one in checks:
+        for part in parts:
+            row = reader.connection.execute(
+                "SELECT check_id, part, number, at, rank, storage, run, target FROM slice "
+                "WHERE check_id = ? AND part = ?",
+                (one.number, part),
+            ).fetchone()
+            if row is not None:
+                found[part][one.number] = _Cell(*row)
+    return found

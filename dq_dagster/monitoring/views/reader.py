@@ -1,0 +1,257 @@
+"""What views read: the index as it is at one moment, beside what code locations declare."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from dq_dagster.errors import NotOnRecord
+from dq_dagster.judging.judgement import Status, score
+from dq_dagster.monitoring.declared import DeclaredAsset
+from dq_dagster.monitoring.model.days import (
+    RANKED,
+    CheckDay,
+    DatasetDays,
+    Day,
+    date_of,
+    day_of,
+    each_day,
+    moment_of,
+)
+from dq_dagster.monitoring.views.shapes import Presence, RuleInfo, StatusDay
+
+# What makes up a project.
+ProjectBy: TypeAlias = Literal["group", "location"]
+# The project of all assets where no code location is known, and of those that none has.
+ALL, UNDECLARED = "all", "not declared"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCheck:
+    """A check, with its number in the index if it was ever evaluated."""
+
+    number: int | None
+    info: RuleInfo
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """An asset with checks: in the index, in a code location, or in both."""
+
+    name: str
+    number: int | None
+    declared: DeclaredAsset | None
+    checks: tuple[KnownCheck, ...]
+    project: str
+    monitored: bool
+    built_at: float | None = None
+    built_id: int | None = None
+    built_run: str | None = None
+
+    @cached_property
+    def counting(self) -> dict[int, KnownCheck]:
+        """The checks that count today and were ever evaluated, by number."""
+        return {one.number: one for one in self.checks if one.info.counts and one.number}
+
+    @cached_property
+    def weights(self) -> dict[int, float]:
+        return {one.number: one.info.weight for one in self.checks if one.number is not None}
+
+    @cached_property
+    def qualities(self) -> dict[int, str]:
+        known = [one for one in self.checks if one.number is not None]
+        return {one.number or 0: one.info.quality_dimension for one in known}
+
+    def check(self, name: str) -> KnownCheck:
+        """By the name of the check, or of the rule; raises NotOnRecord."""
+        for one in self.checks:
+            if one.info.check == name:
+                return one
+        for one in self.checks:
+            if one.info.rule == name:
+                return one
+        raise NotOnRecord.check(name, self.name, sorted(one.info.check for one in self.checks))
+
+    def score(self, days: Iterable[CheckDay], quality: str | None = None) -> float | None:
+        """Of the rules on one day; of those that speak of one quality, if that is given."""
+        weights, qualities = self.weights, self.qualities
+        return score(
+            (weights[one.check], one.worth)
+            for one in days
+            if quality is None or qualities[one.check] == quality
+        )
+
+
+@dataclass(frozen=True)
+class IndexReader:
+    """One state of the index; ``now`` decides what today is."""
+
+    connection: sqlite3.Connection
+    assets: Mapping[str, DeclaredAsset]
+    now: datetime
+    by: ProjectBy = "group"
+    # Whether any code location is known, so that what none has was deleted.
+    knows: bool = field(default=False)
+
+    @cached_property
+    def today(self) -> Day:
+        return day_of(self.now.timestamp())
+
+    @cached_property
+    def datasets(self) -> dict[str, Dataset]:
+        """All assets with checks, by name."""
+        rows = self.connection.execute(
+            "SELECT id, name, built_at, built_id, built_run FROM asset ORDER BY name"
+        ).fetchall()
+        checks: dict[int, list[tuple[int, str, str | None]]] = {}
+        for number, asset, name, kind in self.connection.execute(
+            "SELECT id, asset, name, type FROM checks WHERE EXISTS "
+            "(SELECT 1 FROM slice WHERE slice.check_id = checks.id) ORDER BY name"
+        ):
+            checks.setdefault(asset, []).append((number, name, kind))
+        found: dict[str, Dataset] = {}
+        for number, name, *built in rows:
+            dataset = self._dataset(name, number, checks.get(number, []))
+            if dataset.checks:
+                at, build, run = built
+                found[name] = replace(dataset, built_at=at, built_id=build, built_run=run)
+        for name, declared in self.assets.items():
+            if name not in found and declared.checks:
+                found[name] = self._dataset(name, None, [])
+        return found
+
+    def dataset(self, name: str) -> Dataset:
+        if name not in self.datasets:
+            raise NotOnRecord.asset(name, sorted(self.datasets))
+        return self.datasets[name]
+
+    def project_of(self, declared: DeclaredAsset | None) -> str:
+        if declared is None:
+            return UNDECLARED if self.knows else ALL
+        if self.by == "location":
+            return declared.location or ALL
+        return declared.group or declared.location or ALL
+
+    def _dataset(
+        self,
+        name: str,
+        number: int | None,
+        checks: list[tuple[int, str, str | None]],
+    ) -> Dataset:
+        declared = self.assets.get(name)
+        known = [
+            KnownCheck(check, self._info(declared, label, kind)) for check, label, kind in checks
+        ]
+        recorded = {label for _, label, _ in checks}
+        if declared is not None:
+            known += [
+                KnownCheck(None, self._info(declared, label, None))
+                for label, one in declared.checks.items()
+                if label not in recorded and one.enabled
+            ]
+        monitored = declared.is_monitored if declared is not None else not self.knows
+        return Dataset(
+            name,
+            number,
+            declared,
+            tuple(known),
+            self.project_of(declared),
+            monitored,
+        )
+
+    def _info(self, declared: DeclaredAsset | None, check: str, kind: str | None) -> RuleInfo:
+        one = None if declared is None else declared.checks.get(check)
+        if one is None:
+            presence: Presence = "deleted" if self.knows else "on_record"
+            return RuleInfo(check, check, kind or "", presence=presence, is_ours=kind is not None)
+        return RuleInfo(
+            check,
+            one.rule,
+            one.type,
+            one.quality_dimension,
+            one.description,
+            one.tags,
+            one.owners,
+            one.weight,
+            one.blocking,
+            "enabled" if one.enabled else "disabled",
+            one.is_ours,
+        )
+
+    def days(self, dataset: Dataset, first: Day, last: Day) -> DatasetDays:
+        """The days from the first to the last on which anything ran, and what stood before them."""
+        by_day: dict[Day, list[CheckDay]] = {}
+        last_runs = self._last_runs(dataset)
+        if dataset.number is not None:
+            for one in self._check_days(dataset.number, first, last):
+                by_day.setdefault(one.day, []).append(one)
+        days = DatasetDays(by_day, last_runs, dataset.counting.keys(), self.today)
+        before: Day | None = first
+        while before is not None and days.counted(first)[0] is None:
+            before = self._active_before(dataset, before)
+            if before is not None and dataset.number is not None:
+                by_day[before] = list(self._check_days(dataset.number, before, before))
+        return days
+
+    def _last_runs(self, dataset: Dataset) -> dict[int, Day]:
+        """The last days of the checks that count no more."""
+        found = {}
+        for one in dataset.checks:
+            if one.number is not None and not one.info.counts:
+                [day] = self.connection.execute(
+                    "SELECT max(day) FROM evaluation WHERE check_id = ?", (one.number,)
+                ).fetchone()
+                found[one.number] = day
+        return found
+
+    def _active_before(self, dataset: Dataset, day: Day) -> Day | None:
+        [found] = self.connection.execute(
+            "SELECT max(day) FROM day WHERE asset = ? AND day < ?", (dataset.number, day)
+        ).fetchone()
+        return None if found is None else int(found)
+
+    def _check_days(self, asset: int, first: Day, last: Day) -> Iterable[CheckDay]:
+        for day, check, *counts, worst, evaluations in self.connection.execute(
+            "SELECT day, check_id, not_computed, ok, empty, warning, error, worst, evaluations "
+            "FROM day WHERE asset = ? AND day BETWEEN ? AND ?",
+            (asset, first, last),
+        ):
+            yield CheckDay(day, check, tuple(counts), worst, evaluations)
+
+    def status_days(self, dataset: Dataset, first: Day, last: Day) -> tuple[StatusDay, ...]:
+        return tuple(
+            status_day(one)
+            for one in each_day(self.days(dataset, first, last), first, last, dataset.score)
+        )
+
+    def names(self, table: Literal["part", "run"], numbers: Iterable[int]) -> dict[int, str]:
+        """What runs or partitions are called, by their numbers."""
+        wanted = sorted(set(numbers))
+        found: dict[int, str] = {}
+        for start in range(0, len(wanted), 900):
+            some = wanted[start : start + 900]
+            marks = ", ".join("?" * len(some))
+            query = f"SELECT id, name FROM {table} WHERE id IN ({marks})"  # noqa: S608 (two tables)
+            found |= dict(self.connection.execute(query, some).fetchall())
+        return found
+
+
+def status_day(one: tuple[Day, int, int | None, float | None]) -> StatusDay:
+    day, last, worst, value = one
+    return StatusDay(date_of(day), RANKED[last], None if worst is None else RANKED[worst], value)
+
+
+def time_at(seconds: float | None) -> datetime | None:
+    return None if seconds is None else moment_of(seconds)
+
+
+def counted(statuses: Iterable[Status]) -> dict[Status, int]:
+    """How often each occurs, the worst first."""
+    found: dict[Status, int] = {}
+    for status in sorted(statuses, key=RANKED.index, reverse=True):
+        found[status] = found.get(status, 0) + 1
+    return found

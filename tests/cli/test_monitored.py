@@ -1,0 +1,116 @@
+"""`dq-dagster status`, `timeline` and `history`, as people and scripts call them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from click.testing import CliRunner, Result
+
+from dq_dagster.cli.main import main
+from dq_dagster.judging.judgement import Status
+from tests.monitoring.logs import Told, store
+
+YESTERDAY = datetime.now(UTC) - timedelta(days=1)
+
+
+@pytest.fixture
+def log() -> Iterator[dg.DagsterInstance]:
+    with dg.instance_for_test(set_dagster_home=True) as instance:
+        store(
+            instance,
+            Told("rows", Status.WARNING, YESTERDAY, value=7),
+            Told("[red]ids[/red]", Status.OK, YESTERDAY),
+        )
+        yield instance
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_the_status_of_all_and_exit_codes(log: dg.DagsterInstance) -> None:
+    done = run("status")
+    assert done.exit_code == 0, done.output
+    assert "orders" in done.stdout
+    assert done.stdout.rstrip().endswith(
+        "Warning: 1 datasets in 1 projects, score 75.0, 2 evaluations on record."
+    )
+    assert run("status", "--fail-on", "warning").exit_code == 1
+    store(log, Told("rows", Status.ERROR, YESTERDAY + timedelta(minutes=1)))
+    assert run("status").exit_code == 1
+    assert run("status", "--fail-on", "never").exit_code == 0
+    found = json.loads(run("status", "--json").stdout)
+    assert [(one["asset"], one["status"]) for one in found["datasets"]] == [("orders", "Error")]
+
+
+def test_the_rules_of_an_asset(log: dg.DagsterInstance) -> None:
+    done = run("status", "orders")
+    assert "rows is Warning." in done.stdout
+    # Names are text, whatever they look like.
+    assert "[red]ids[/red]" in done.stdout
+    missing = run("status", "order")
+    assert missing.exit_code == 2
+    assert "Did you mean 'orders'?" in missing.stderr
+
+
+def test_days_and_what_is_behind_one(log: dg.DagsterInstance) -> None:
+    found = json.loads(run("timeline", "orders", "--days", "2", "--json").stdout)
+    assert [(one["last"], one["worst"]) for one in found["days"]] == [
+        ("Warning", "Warning"),
+        ("Warning", None),
+    ]
+    day = YESTERDAY.date().isoformat()
+    assert day in run("timeline").stdout
+    assert f"orders on {day}: Warning." in run("timeline", "orders", "--day", day).stdout
+    assert "--day needs an ASSET" in run("timeline", "--day", day).stderr
+
+
+def test_the_history_of_a_rule(log: dg.DagsterInstance) -> None:
+    done = run("history", "rows", "--asset", "orders")
+    assert done.stdout.rstrip().endswith("1 of 1 evaluations of rows.")
+    found = json.loads(run("history", "rows", "--asset", "orders", "--json").stdout)
+    assert [one["status"] for one in found["points"]] == ["Warning"]
+    assert run("history", "row", "--asset", "orders").exit_code == 2
+
+
+def test_with_a_code_location_its_checks_count(log: dg.DagsterInstance, tmp_path: Path) -> None:
+    file = tmp_path / "location.py"
+    file.write_text(
+        "import dagster as dg\n"
+        "@dg.asset(group_name='shop')\n"
+        "def orders(): ...\n"
+        "@dg.asset_check(asset=orders)\n"
+        "def other(): ...\n"
+        "defs = dg.Definitions(assets=[orders], asset_checks=[other])\n"
+    )
+    found = json.loads(run("status", "--json", "-f", str(file)).stdout)
+    [row] = found["datasets"]
+    assert (row["project"], row["status"], row["counts"]) == (
+        "shop",
+        "NotComputed",
+        {"NotComputed": 1},
+    )
+
+
+def test_without_an_instance_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    done = run("status")
+    assert done.exit_code == 2
+    assert "DAGSTER_HOME is not set" in done.stderr
+
+
+def test_help_needs_no_dagster() -> None:
+    code = (
+        "import sys; from dq_dagster.cli.main import main\n"
+        "main(['history', '--help'], standalone_mode=False)\n"
+        "assert 'dagster' not in sys.modules, 'dagster was imported'"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,202 @@
+"""Days and statuses, as tables of cases, and against a plain oracle on random logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dq_dagster.judging.judgement import Status, score
+from dq_dagster.monitoring.model.days import (
+    RANKS,
+    CheckDay,
+    DatasetDays,
+    check_days,
+    day_of,
+    each_day,
+)
+
+OK, EMPTY, WARNING, ERROR = (
+    RANKS[one] for one in (Status.OK, Status.EMPTY, Status.WARNING, Status.ERROR)
+)
+WHOLE, A, B, C = 0, 1, 2, 3
+RULE, OTHER = 7, 8
+JUNE_5, JUNE_6, JUNE_7, JUNE_8 = 5, 6, 7, 8
+
+
+@dataclass(frozen=True)
+class One:
+    """An evaluation in a random log."""
+
+    day: int
+    check: int
+    part: int
+    rank: int
+
+    def said(self) -> tuple[int, int, int, int]:
+        return self.day, self.check, self.part, self.rank
+
+
+def days_of(
+    said: Iterable[One],
+    *,
+    counting: Iterable[int] = (RULE, OTHER),
+    today: int = 100,
+) -> DatasetDays:
+    every = sorted(said, key=lambda one: one.day)
+    by_day: dict[int, list[CheckDay]] = {}
+    for one in check_days(one.said() for one in every):
+        by_day.setdefault(one.day, []).append(one)
+    last_runs = {one.check: one.day for one in every if one.check not in set(counting)}
+    return DatasetDays(by_day, last_runs, set(counting), today)
+
+
+def statuses(days: DatasetDays, first: int, last: int) -> list[tuple[int, int | None]]:
+    return [(last_, worst) for _, last_, worst, _ in each_day(days, first, last, lambda _: None)]
+
+
+def test_the_partitions_of_the_last_day_count() -> None:
+    """Rules on A and B on June 5th; on B, C and the whole dataset on June 7th."""
+    days = days_of(
+        [
+            One(JUNE_5, RULE, A, ERROR),
+            One(JUNE_5, RULE, B, OK),
+            One(JUNE_7, RULE, B, OK),
+            One(JUNE_7, RULE, C, WARNING),
+            One(JUNE_7, RULE, WHOLE, OK),
+        ]
+    )
+    # A and B on the 5th and the 6th; B, C and the whole dataset from the 7th on.
+    assert statuses(days, JUNE_5, JUNE_8) == [
+        (ERROR, ERROR),
+        (ERROR, None),
+        (WARNING, WARNING),
+        (WARNING, None),
+    ]
+    as_of, [one] = days.counted(JUNE_8)
+    assert (as_of, one.counts) == (JUNE_7, (0, 2, 0, 1, 0))
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ([], [(0, None)] * 3),
+        # A rule that did not run on the day keeps its last status.
+        ([One(1, RULE, WHOLE, ERROR), One(2, OTHER, WHOLE, OK)], [(4, 4), (4, 1), (4, None)]),
+        # The last evaluation of a day counts, and the worst is kept apart.
+        ([One(1, RULE, WHOLE, ERROR), One(1, RULE, WHOLE, OK)], [(1, 4), (1, None), (1, None)]),
+        # Empty is worse than Ok, and better than Warning.
+        ([One(1, RULE, WHOLE, EMPTY), One(1, OTHER, WHOLE, OK)], [(2, 2), (2, None), (2, None)]),
+        # A partition has the worst of all rules on it, also of those that ran on another day.
+        ([One(1, RULE, A, ERROR), One(3, OTHER, A, OK)], [(4, 4), (4, None), (4, 1)]),
+        # A partition that was not computed on the last day does not count.
+        ([One(1, RULE, A, ERROR), One(2, RULE, B, OK)], [(4, 4), (1, 1), (1, None)]),
+    ],
+)
+def test_three_days(said: list[One], expected: list[tuple[int, int | None]]) -> None:
+    assert statuses(days_of(said), 1, 3) == expected
+
+
+def test_a_deleted_rule_keeps_its_past_and_no_more() -> None:
+    said = [One(1, RULE, WHOLE, ERROR), One(1, OTHER, WHOLE, OK), One(3, RULE, WHOLE, ERROR)]
+    days = days_of([*said, One(5, OTHER, WHOLE, OK)], counting=[OTHER])
+    assert [one for one, _ in statuses(days, 1, 6)] == [ERROR, ERROR, ERROR, OK, OK, OK]
+
+
+def test_today_only_rules_that_count_do() -> None:
+    said = [One(1, RULE, WHOLE, ERROR), One(1, OTHER, WHOLE, OK)]
+    assert statuses(days_of(said, counting=[OTHER], today=1), 1, 1) == [(OK, OK)]
+
+
+def test_where_no_rule_that_counts_ran_an_earlier_day_stands() -> None:
+    """A rule that is deleted now was the only one to run on partition C."""
+    said = [One(1, OTHER, A, WARNING), One(2, RULE, C, ERROR)]
+    days = days_of(said, counting=[OTHER])
+    assert [one for one, _ in statuses(days, 1, 3)] == [WARNING, ERROR, WARNING]
+
+
+def oracle(
+    said: list[One], day: int, counting: set[int], today: int
+) -> tuple[int, int | None, dict[int, dict[int, int]]]:
+    """What was said of the day, straight from the words of the documentation."""
+
+    def counts(check: int, that_day: int) -> bool:
+        runs = [one.day for one in said if one.check == check]
+        return check in counting or (that_day < today and that_day <= max(runs))
+
+    for active in sorted({one.day for one in said if one.day <= day}, reverse=True):
+        slices = {one.part for one in said if one.day == active}
+        last: Mapping[tuple[int, int], int] = {
+            (one.check, one.part): one.rank
+            for one in said
+            if one.day <= active and one.part in slices and counts(one.check, day)
+        }
+        if last:
+            break
+    else:
+        last = {}
+    ran = [one.rank for one in said if one.day == day and counts(one.check, day)]
+    tally: dict[int, dict[int, int]] = {}
+    for (check, _), rank in last.items():
+        ranks = tally.setdefault(check, {})
+        ranks[rank] = ranks.get(rank, 0) + 1
+    return max(last.values(), default=0), max(ran, default=None), tally
+
+
+EVALUATIONS = st.lists(
+    st.builds(
+        One, st.integers(1, 6), st.integers(1, 3), st.integers(0, 3), st.sampled_from([1, 2, 3, 4])
+    ),
+    max_size=25,
+)
+
+
+@given(EVALUATIONS, st.sets(st.integers(1, 3)), st.integers(4, 9), st.integers(0, 6))
+def test_days_are_as_documented(
+    said: list[One], counting: set[int], today: int, resumed: int
+) -> None:
+    every = sorted(said, key=lambda one: one.day)
+    days = days_of(every, counting=counting, today=today)
+    found = list(each_day(days, 1, 8, lambda some: score((2.0, one.worth) for one in some)))
+    for day, last, worst, value in found:
+        rank, ran, tally = oracle(every, day, counting, today)
+        assert (last, worst) == (rank, ran)
+        _, some = days.counted(day)
+        assert {
+            one.check: {rank: n for rank, n in enumerate(one.counts) if n} for one in some
+        } == tally
+        assert value == scored(tally)
+    # What is made anew from some day on is what was made at once.
+    standing: dict[int, dict[int, int]] = {}
+    for one in every:
+        if one.day < resumed:
+            standing.setdefault(one.part, {})[one.check] = one.rank
+    later = check_days((one.said() for one in every if one.day >= resumed), standing)
+    assert list(later) == [
+        one for day in sorted(days.by_day) if day >= resumed for one in days.by_day[day]
+    ]
+
+
+def scored(tally: Mapping[int, Mapping[int, int]]) -> float | None:
+    """100 times the mean over rules of the mean over slices: Ok 1, Warning 1/2, Error 0."""
+    means = []
+    for ranks in tally.values():
+        values = [
+            {OK: 1.0, WARNING: 0.5, ERROR: 0.0}[rank]
+            for rank, count in ranks.items()
+            if rank != EMPTY
+            for _ in range(count)
+        ]
+        if values:
+            means.append(sum(values) / len(values))
+    return round(100 * sum(means) / len(means), 1) if means else None
+
+
+@pytest.mark.parametrize(
+    ("moment", "day"), [(0.0, 0), (86_399.999, 0), (86_400.0, 1), (-0.5, -1), (1.7e9, 19675)]
+)
+def test_days_are_of_utc(moment: float, day: int) -> None:
+    assert day_of(moment) == day

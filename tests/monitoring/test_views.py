@@ -1,0 +1,349 @@
+"""What a monitor shows, on logs that Dagster wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import dagster as dg
+import pytest
+
+import dq_dagster as dq
+from dq_dagster.errors import NotOnRecord
+from dq_dagster.judging.judgement import Status
+from dq_dagster.monitoring.declared import CodeLocation, DeclaredLocations
+from dq_dagster.monitoring.index.numbers import numbers_of, read_many
+from dq_dagster.monitoring.model.scores import Objective
+from dq_dagster.monitoring.monitor import Monitor
+from dq_dagster.monitoring.views.shapes import PointBounds, plain
+from tests.monitoring.logs import Told, at, connected, store
+
+NOW = at("2026-06-08")
+KEY = dg.AssetKey("orders")
+
+
+@pytest.fixture
+def log() -> Iterator[dg.DagsterInstance]:
+    with dg.instance_for_test() as instance:
+        yield instance
+
+
+def shown(instance: dg.DagsterInstance, *locations: Any, now: datetime = NOW) -> Monitor:
+    found = Monitor(instance, locations=locations, now=lambda: now)
+    found.refresh()
+    return found
+
+
+def specs(*names: str, asset: str = "orders", **metadata: Any) -> dg.AssetChecksDefinition:
+    @dg.multi_asset_check(
+        name=f"checks_of_{asset}",
+        specs=[dg.AssetCheckSpec(name, asset=asset, metadata=metadata) for name in names],
+    )
+    def checks() -> Iterator[Any]:
+        yield from ()
+
+    return checks
+
+
+def test_the_example_of_june(log: dg.DagsterInstance) -> None:
+    """A and B on June 5th; B, C and the whole dataset on June 7th."""
+    store(
+        log,
+        Told("rows", Status.ERROR, at("2026-06-05"), "A"),
+        Told("rows", Status.OK, at("2026-06-05"), "B"),
+        Told("rows", Status.OK, at("2026-06-07"), "B"),
+        Told("rows", Status.WARNING, at("2026-06-07"), "C"),
+        Told("rows__dataset", Status.OK, at("2026-06-07")),
+    )
+    with shown(log) as monitor:
+        days = monitor.timeline("orders", days=5).days
+        assert [(one.day.day, one.last, one.worst, one.carried) for one in days] == [
+            (4, Status.NOT_COMPUTED, None, False),
+            (5, Status.ERROR, Status.ERROR, False),
+            (6, Status.ERROR, None, True),
+            (7, Status.WARNING, Status.WARNING, False),
+            (8, Status.WARNING, None, True),
+        ]
+        # Of two rules: (Ok and Warning) and Ok.
+        assert [one.score for one in days] == [None, 50.0, 50.0, 87.5, 87.5]
+        view = monitor.dataset("orders")
+        assert (view.slices, view.slices_in_all, view.partitioned) == ((None, "B", "C"), 3, True)
+        assert str(view.last_day) == "2026-06-07"
+        [rows, whole] = view.rules
+        assert [(one.partition, one.status) for one in rows.slices] == [
+            ("C", Status.WARNING),
+            ("B", Status.OK),
+        ]
+        assert (rows.slices[0].message, whole.status) == ("rows is Warning.", Status.OK)
+        only = monitor.dataset("orders", partition="A")
+        assert [one.status for one in only.rules] == [Status.ERROR, Status.NOT_COMPUTED]
+        grid = monitor.partitions("orders")
+        assert [one.check for one in grid.rules] == ["rows", "rows__dataset"]
+        assert [(one.partition, one.status, one.cells) for one in grid.partitions] == [
+            (None, Status.OK, (None, Status.OK)),
+            ("C", Status.WARNING, (Status.WARNING, None)),
+            ("B", Status.OK, (Status.OK, None)),
+            ("A", Status.ERROR, (Status.ERROR, None)),
+        ]
+        behind = monitor.day("orders", at("2026-06-06").date())
+        [rule] = behind.rules
+        assert (rule.last, rule.worst, rule.evaluations, rule.message) == (
+            Status.ERROR,
+            None,
+            0,
+            "rows is Error.",
+        )
+        assert str(behind.as_of) == "2026-06-05"
+
+
+def test_only_what_a_code_location_has_counts(log: dg.DagsterInstance) -> None:
+    store(
+        log,
+        Told("kept", Status.WARNING, at("2026-06-07")),
+        Told("gone", Status.ERROR, at("2026-06-07")),
+        Told("rows", Status.ERROR, at("2026-06-07"), asset="left_behind"),
+        Told("rows", Status.ERROR, at("2026-06-07"), asset="quiet"),
+    )
+    defs = dg.Definitions(
+        assets=[
+            dg.AssetSpec("orders", group_name="shop", owners=["team:a"]),
+            dg.AssetSpec("quiet", group_name="shop", metadata={"dq/monitored": False}),
+        ],
+        asset_checks=[specs("kept", "never_ran"), specs("rows", asset="quiet")],
+    )
+    with shown(log, defs) as monitor:
+        overview = monitor.overview()
+        assert [(one.asset, one.status, one.monitored) for one in overview.datasets] == [
+            ("orders", Status.WARNING, True),
+            ("quiet", Status.ERROR, False),
+            ("left_behind", Status.NOT_COMPUTED, False),
+        ]
+        assert overview.status is Status.WARNING
+        [shop, rest] = sorted(overview.projects, key=lambda one: -one.monitored)
+        assert (shop.name, shop.status, shop.datasets, shop.monitored) == (
+            "shop",
+            Status.WARNING,
+            2,
+            1,
+        )
+        assert (rest.name, rest.monitored) == ("not declared", 0)
+        orders = overview.datasets[0]
+        assert orders.counts == {Status.WARNING: 1, Status.NOT_COMPUTED: 1}
+        assert (orders.owners, orders.score.value) == (("team:a",), 50.0)
+        view = monitor.dataset("orders")
+        assert [one.info.presence for one in view.past_rules] == ["deleted"]
+        # Its past stays.
+        assert monitor.timeline("orders", days=2).days[0].last is Status.ERROR
+        assert monitor.history("orders", "gone").in_all == 1
+        with pytest.raises(NotOnRecord, match=r"No check of asset 'ordrs' .* mean 'orders'"):
+            monitor.dataset("ordrs")
+        with pytest.raises(NotOnRecord, match="There is no project 'shopp'"):
+            monitor.timeline(project="shopp")
+
+
+def test_rules_say_what_they_weigh_and_which_are_off(log: dg.DagsterInstance) -> None:
+    rules = [
+        dq.RecordCountInRange(name="rows", min=1, weight=3),
+        dq.ColumnNotEmpty(columns="id", name="off", enabled=False),
+        dq.ColumnUnique(columns="id", name="ids are unique", tags=["key"]),
+    ]
+    asset = dg.AssetSpec("orders")
+    checks = dq.build_asset_checks(dq.RuleSet(asset=asset, rules=rules))
+    location = CodeLocation.of(dg.Definitions(assets=[asset], asset_checks=checks), name="here")
+    found = location.assets["orders"].checks
+    assert {name: (one.rule, one.weight, one.enabled) for name, one in found.items()} == {
+        "rows": ("rows", 3.0, True),
+        "off": ("off", 1.0, False),
+        "ids_are_unique": ("ids are unique", 1.0, True),
+    }
+    store(
+        log,
+        Told("rows", Status.OK, at("2026-06-08", 9)),
+        Told("ids_are_unique", Status.ERROR, at("2026-06-08", 9)),
+        Told("off", Status.ERROR, at("2026-05-20")),
+    )
+    with shown(log, location) as monitor:
+        row = monitor.dataset("orders").row
+        assert (row.score.value, row.status, row.worst_today) == (75.0, Status.ERROR, Status.ERROR)
+        assert row.rules == 2
+        qualities = {one.name: one for one in monitor.dimensions("orders").qualities}
+        assert qualities["completeness"].score.value == 100.0
+        assert qualities["uniqueness"].status is Status.ERROR
+        # By the name that people gave it, too.
+        assert monitor.history("orders", "ids are unique").info.tags == ("key",)
+
+
+def test_an_objective_by_partitions_and_by_days(log: dg.DagsterInstance) -> None:
+    store(
+        log,
+        *(Told("rows", Status.OK, at("2026-06-01"), f"p{n}") for n in range(19)),
+        Told("rows", Status.ERROR, at("2026-06-02"), "p19"),
+        Told("rows", Status.ERROR, at("2026-01-02"), "long ago"),
+        Told("rows", Status.OK, at("2026-06-02"), asset="plain"),
+        Told("rows", Status.ERROR, at("2026-06-03"), asset="plain"),
+    )
+    said = {"dq/objective": {"ok": 0.9, "days": 10}}
+    defs = dg.Definitions(
+        assets=[dg.AssetSpec("orders", metadata=said), dg.AssetSpec("plain", metadata=said)],
+        asset_checks=[specs("rows"), specs("rows", asset="plain")],
+    )
+    with shown(log, defs) as monitor:
+        kept = {one.asset: one.objective for one in monitor.overview().datasets}
+        orders, plain_ = kept["orders"], kept["plain"]
+        assert orders is not None
+        assert plain_ is not None
+        assert orders.objective == Objective(0.9, 10)
+        assert (orders.units, orders.ok, orders.budget, orders.left) == (20, 19, 2.0, 1.0)
+        assert (plain_.units, plain_.ok, plain_.missed) == (2, 1, True)
+
+
+def test_a_result_that_is_older_than_the_data(log: dg.DagsterInstance) -> None:
+    @dg.asset(name="orders")
+    def orders() -> int:
+        return 1
+
+    @dg.asset_check(asset=orders)
+    def fine() -> dg.AssetCheckResult:
+        return dg.AssetCheckResult(passed=True)
+
+    later = datetime.now(UTC) + timedelta(minutes=5)
+    dg.materialize([orders, fine], instance=log)
+    with shown(log, now=later) as monitor:
+        assert not monitor.overview().datasets[0].outdated
+        dg.materialize([orders], instance=log)
+        monitor.refresh()
+        [row] = monitor.overview().datasets
+        assert (row.status, row.outdated) == (Status.OK, True)
+        [rule] = monitor.dataset("orders").rules
+        assert (rule.status, rule.outdated, rule.slices[0].outdated) == (Status.OK, True, True)
+        assert monitor.partitions("orders").partitions[0].outdated
+        dg.materialize([orders, fine], instance=log)
+        monitor.refresh()
+        assert not monitor.dataset("orders").rules[0].outdated
+
+
+def test_the_flow_knows_what_is_broken_and_what_may_be_tainted(log: dg.DagsterInstance) -> None:
+    days = dg.DailyPartitionsDefinition("2026-06-01", end_date="2026-06-10")
+    defs = dg.Definitions(
+        assets=[
+            dg.AssetSpec("orders", partitions_def=days),
+            dg.AssetSpec("by_day", deps=["orders"], partitions_def=days),
+            dg.AssetSpec("report", deps=["by_day"]),
+            dg.AssetSpec("apart"),
+        ],
+        asset_checks=[specs("rows")],
+    )
+    store(log, Told("rows", Status.ERROR, at("2026-06-07"), "2026-06-03"))
+    with shown(log, defs) as monitor:
+        nodes = {one.asset: one for one in monitor.flow().nodes}
+        assert nodes["orders"].status is Status.ERROR
+        assert nodes["report"].broken_upstream == ("orders",)
+        assert nodes["apart"].broken_upstream == ()
+        order = [one.asset for one in monitor.flow().nodes]
+        assert order.index("orders") < order.index("by_day") < order.index("report")
+        tainted = monitor.lineage("orders").tainted
+        assert [(one.asset, one.distance, one.partitions) for one in tainted] == [
+            ("by_day", 1, ("2026-06-03",)),
+            ("report", 2, None),
+        ]
+        [broken] = monitor.lineage("report").broken_upstream
+        assert (broken.asset, broken.partitions, broken.distance, broken.message) == (
+            "orders",
+            ("2026-06-03",),
+            2,
+            "rows is Error.",
+        )
+
+
+def test_a_history_has_values_and_bounds(log: dg.DagsterInstance) -> None:
+    store(log, *(Told("rows", Status.OK, at(f"2026-06-0{n}"), value=n) for n in (1, 2, 3)))
+    with shown(log) as monitor:
+        found = monitor.history("orders", "rows", limit=2)
+        assert [one.at.day for one in found.points] == [2, 3]
+        assert (found.in_all, found.partitions) == (3, (None,))
+        [first] = monitor.history("orders", "rows", limit=2, before=found.before).points
+        assert first.at.day == 1
+
+
+@pytest.mark.parametrize(
+    ("record", "value", "bounds", "many"),
+    [
+        (
+            {"metrics": {"n": 5}, "observed": ("n",), "bounds": {"min": 1, "soft_max": 7}},
+            5.0,
+            (1.0, None, None, 7.0),
+            {},
+        ),
+        ({"metrics": {"n": "text"}, "observed": ("n",)}, None, (None,) * 4, {}),
+        ({"metrics": {"n": float("nan")}, "observed": ("n",)}, None, (None,) * 4, {}),
+        (
+            {
+                "metrics": {"column_avg:a": 1, "column_avg:b": 2},
+                "observed": ("column_avg:a", "column_avg:b"),
+                "bounds": {"a": {"max": 3}, "b": {"max": 4}},
+            },
+            None,
+            (None,) * 4,
+            {"a": (1.0, (None, 3.0, None, None)), "b": (2.0, (None, 4.0, None, None))},
+        ),
+    ],
+)
+def test_numbers_that_were_judged(record: Any, value: Any, bounds: Any, many: Any) -> None:
+    from dq_dagster.integration.event_log.codec import Record
+    from dq_dagster.integration.event_log.logged import LoggedEvaluation
+
+    said = LoggedEvaluation(
+        1, 1, "orders", "rows", None, "", None, 0.0, Status.OK, "", Record(Status.OK, **record), {}
+    )
+    found = numbers_of(said)
+    assert (found.value, found.bounds, read_many(found.many)) == (value, bounds, many)
+
+
+def test_views_are_plain_data() -> None:
+    assert plain({Status.OK: (PointBounds(1.0), at("2026-06-05"), float("inf"))}) == {
+        "Ok": [
+            {"min": 1.0, "max": None, "soft_min": None, "soft_max": None},
+            "2026-06-05T12:00:00+00:00",
+            "inf",
+        ]
+    }
+
+
+def test_an_asset_of_two_locations_belongs_to_the_one_that_checks_it() -> None:
+    asset = dg.AssetSpec("orders")
+    plain_ = CodeLocation.of(dg.Definitions(assets=[asset]), name="plain")
+    checked = CodeLocation.of(
+        dg.Definitions(assets=[asset], asset_checks=[specs("rows")]), name="checked"
+    )
+    assert DeclaredLocations.of([plain_, checked]).assets["orders"].location == "checked"
+
+
+def test_texts_are_read_as_dagster_reads_them(log: dg.DagsterInstance) -> None:
+    """The quick way and Dagster's own agree, also on the entries of others."""
+    from dq_dagster.integration.event_log import logged
+    from dq_dagster.integration.log_storage import rows_after
+
+    store(log, Told("rows", Status.WARNING, at("2026-06-05"), "A"))
+    log.report_runless_asset_event(
+        dg.AssetCheckEvaluation(
+            asset_key=KEY,
+            check_name="theirs",
+            passed=False,
+            severity=dg.AssetCheckSeverity.WARN,
+            metadata={
+                "number": 1,
+                "share": 0.5,
+                "text": dg.MetadataValue.text("words"),
+                "md": dg.MetadataValue.md("# words"),
+                "json": {"a": [1]},
+                "table": dg.MetadataValue.table([dg.TableRecord({"a": 1})]),
+                "path": dg.MetadataValue.path("/tmp"),
+                "bool": dg.MetadataValue.bool(True),
+            },
+        )
+    )
+    for row in rows_after(log, 0, 10):
+        assert logged.read(row) == logged._read_by_dagster(row)  # noqa: SLF001 (the slow way)
+    with connected(log) as connection:
+        assert connection is not None
