@@ -91,7 +91,7 @@ _LINE_HEIGHT = 12
 _NAMED = (0, 1, 1 / 3, 2 / 3)
 # A value may stretch the picture to so many times what it would be without it.
 _STRETCH = 3
-_PAIRS = (("min", "max", _HARD), ("soft_min", "soft_max", _SOFT))
+BANDS = (("min", "max", _HARD), ("soft_min", "soft_max", _SOFT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,8 @@ def draw(
     if not finite:
         return None
     figure, axes = _canvas(width)
-    scale = _Scale.of(finite)
-    places = _places(finite, by_time=by_time)
+    scale = Scale.of(finite)
+    places = places_of(finite, by_time=by_time)
     _draw_bounds(axes, finite, places, scale)
     _draw_dots(axes, finite, places, scale)
     _label(axes, finite, places, scale)
@@ -128,14 +128,14 @@ def draw(
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class Scale:
     """The span of numbers that is shown."""
 
     low: Fraction
     high: Fraction
 
     @classmethod
-    def of(cls, dots: Sequence[Dot]) -> _Scale:
+    def of(cls, dots: Sequence[Dot]) -> Scale:
         """Room for all bounds and unmarked dots; marked ones stretch it, but not without end."""
         usual = [Fraction(bound) for dot in dots for bound in dot.bounds.values()]
         usual += [Fraction(dot.value) for dot in dots if dot.status in {None, Status.OK}]
@@ -173,7 +173,7 @@ def _canvas(width: int) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _places(dots: Sequence[Dot], *, by_time: bool) -> list[float]:
+def places_of(dots: Sequence[Dot], *, by_time: bool) -> list[float]:
     """From left (0) to right (1)."""
     if len(dots) == 1:
         return [0.5]
@@ -183,12 +183,12 @@ def _places(dots: Sequence[Dot], *, by_time: bool) -> list[float]:
     return [number / (len(dots) - 1) for number in range(len(dots))]
 
 
-def _draw_bounds(axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale: _Scale) -> None:
+def _draw_bounds(axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale: Scale) -> None:
     """A band between bounds; if all dots have the same ones, from one side to the other."""
     known = [(place, dot.bounds) for place, dot in zip(places, dots, strict=True) if dot.bounds]
     if known and all(bounds == known[0][1] for _, bounds in known):
         known = [(-0.02, known[0][1]), (1.02, known[0][1])]
-    for low, high, colour in _PAIRS:
+    for low, high, colour in BANDS:
         some = [(place, bounds) for place, bounds in known if low in bounds or high in bounds]
         xs = [place for place, _ in some]
         lows = [scale.place(bounds[low]) if low in bounds else 0.0 for _, bounds in some]
@@ -198,7 +198,7 @@ def _draw_bounds(axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale
             axes.plot(xs, edge, color=_EDGE, linewidth=0.7)
 
 
-def _draw_dots(axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale: _Scale) -> None:
+def _draw_dots(axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale: Scale) -> None:
     heights = [scale.place(dot.value) for dot in dots]
     inside = [min(max(height, 0.04), 0.96) for height in heights]
     size = 2.6 if len(dots) <= 60 else 1.8
@@ -213,12 +213,12 @@ def _draw_dots(axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale: 
         axes.plot([places[n]], [inside[n]], marker=marker, markersize=big, color=colour)
 
 
-def _label(axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale: _Scale) -> None:
+def _label(axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale: Scale) -> None:
     style: dict[str, Any] = {"fontsize": _FONT, "color": _INK, "parse_math": False}
-    levels = _levels(dots, scale)
+    levels = levels_of(dots, scale)
     axes.set_yticks(list(levels), [short(levels[place]) for place in levels], **style)
-    names = _names(dots)
-    ticks = _spread(places)
+    names = names_of(dots)
+    ticks = spread(places)
     axes.set_xticks([places[n] for n in ticks], [names[n] for n in ticks], **style)
     labels = axes.get_xticklabels()
     if len(labels) > 1:
@@ -226,7 +226,9 @@ def _label(axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale: _Sca
         labels[-1].set_horizontalalignment("right")
 
 
-def _levels(dots: Sequence[Dot], scale: _Scale) -> dict[float, Number]:
+def levels_of(
+    dots: Sequence[Dot], scale: Scale, *, room: int = HEIGHT - _TOP - _BOTTOM
+) -> dict[float, Number]:
     """The numbers beside the vertical axis: the last bounds, or how far the dots reach."""
     last = next((dot.bounds for dot in reversed(dots) if dot.bounds), {})
     wanted = [last[name] for name in ("min", "max", "soft_min", "soft_max") if name in last]
@@ -234,14 +236,14 @@ def _levels(dots: Sequence[Dot], scale: _Scale) -> dict[float, Number]:
     found: dict[float, Number] = {}
     for number in [*wanted, min(values), max(values)]:
         height = scale.place(number)
-        gap = _LINE_HEIGHT / (HEIGHT - _TOP - _BOTTOM)
+        gap = _LINE_HEIGHT / room
         apart = all(abs(height - other) >= gap for other in found)
         if 0 <= height <= 1 and apart and short(number) not in map(short, found.values()):
             found[height] = number
     return found
 
 
-def _spread(places: Sequence[float]) -> list[int]:
+def spread(places: Sequence[float]) -> list[int]:
     """Which dots are named below: the first, the last, and some between that are far enough."""
     chosen: list[int] = []
     for target in _NAMED:
@@ -251,7 +253,7 @@ def _spread(places: Sequence[float]) -> list[int]:
     return sorted(chosen)
 
 
-def _names(dots: Sequence[Dot]) -> list[str]:
+def names_of(dots: Sequence[Dot]) -> list[str]:
     """Keys of partitions if each dot is of another one, and else dates or times."""
     keys = [dot.partition for dot in dots if dot.partition is not None and _fits(dot.partition)]
     if len(set(keys)) == len(dots):

@@ -1,0 +1,60 @@
+"""Days as a calendar shows them: month by month, the weeks starting on Monday."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import groupby
+
+from dq_dagster.judging.judgement import BADNESS, Status
+from dq_dagster.monitoring.views.shapes import StatusDay
+
+WEEKDAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarDay:
+    """A day and its column; ``said`` is None outside of the days that are known."""
+
+    day: date
+    said: StatusDay | None = None
+
+    @property
+    def column(self) -> int:
+        return self.day.isoweekday()
+
+    @property
+    def recovered(self) -> bool:
+        """Whether it was worse during the day than at its end."""
+        if self.said is None or self.said.worst is None:
+            return False
+        return BADNESS[self.said.worst] > BADNESS[self.said.last]
+
+    @property
+    def known(self) -> bool:
+        return self.said is not None and self.said.last is not Status.NOT_COMPUTED
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarMonth:
+    """A month with all its days, whether anything is known of them or not."""
+
+    name: str
+    days: tuple[CalendarDay, ...]
+
+
+def months_of(days: Sequence[StatusDay]) -> list[CalendarMonth]:
+    """The months of these days, the newest first."""
+    if not days:
+        return []
+    said = {one.day: one for one in days}
+    first, last = min(said).replace(day=1), max(said)
+    end = (last.replace(day=1) + timedelta(days=32)).replace(day=1)
+    every = [first + timedelta(days=n) for n in range((end - first).days)]
+    months = [
+        CalendarMonth(f"{some[0]:%B %Y}", tuple(CalendarDay(day, said.get(day)) for day in some))
+        for _, group in groupby(every, key=lambda day: (day.year, day.month))
+        for some in [list(group)]
+    ]
+    return months[::-1]

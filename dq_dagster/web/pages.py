@@ -1,0 +1,215 @@
+"""Each page: a question to the monitor, and what its template needs beside the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from dq_dagster.errors import NotOnRecord
+from dq_dagster.judging.judgement import Status
+from dq_dagster.monitoring.monitor import Monitor
+from dq_dagster.monitoring.views.shapes import DatasetRow, RuleStatus
+from dq_dagster.web import drawings
+from dq_dagster.web.calendar_days import WEEKDAYS, months_of
+from dq_dagster.web.flow import drawn
+from dq_dagster.web.history_charts import charts_of
+from dq_dagster.web.links import WHOLE, ServedLinks, choice_of, chosen_partition
+from dq_dagster.web.recent import RecentOverview
+from dq_dagster.web.rendering import render
+
+_TIMELINE_DAYS = 92
+_POINTS = 120
+_PARTITIONS = 60
+_MOST_OPTIONS = 500
+
+Query = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """All pages of one monitor, as HTML."""
+
+    monitor: Monitor
+    links: ServedLinks
+    recent: RecentOverview
+    title: str = "All datasets"
+
+    def overview(self, query: Query) -> str:
+        view = self.recent.view()
+        return self._render(
+            "overview.html",
+            place="overview",
+            view=view,
+            title=self.title,
+            datasets=view.datasets,
+            counts=_counts(view.datasets),
+        )
+
+    def project(self, query: Query) -> str:
+        name = query.get("name", "")
+        view = self.recent.view()
+        projects = {one.name: one for one in view.projects}
+        if name not in projects:
+            raise NotOnRecord.project(name, list(projects))
+        datasets = [one for one in view.datasets if one.project == name]
+        timeline = self.monitor.timeline(project=name, days=_TIMELINE_DAYS)
+        return self._render(
+            "project.html",
+            place="project",
+            row=projects[name],
+            datasets=datasets,
+            counts=_counts(datasets),
+            months=months_of(timeline.days),
+            weekdays=WEEKDAYS,
+            no_link=no_link,
+        )
+
+    def dataset(self, query: Query) -> str:
+        asset = query.get("asset", "")
+        views = {
+            "timeline": self._timeline,
+            "partitions": self._partitions,
+            "dimensions": self._dimensions,
+            "quarantine": self._quarantine,
+        }
+        return views.get(query.get("view", ""), self._rules)(asset, query)
+
+    def _rules(self, asset: str, query: Query) -> str:
+        view = self.monitor.dataset(asset, partition=query.get("partition"))
+        return self._of_dataset("dataset_rules.html", view.row, tab="rules", view=view)
+
+    def _timeline(self, asset: str, query: Query) -> str:
+        row = self.monitor.dataset(asset).row
+        timeline = self.monitor.timeline(asset, days=_TIMELINE_DAYS)
+        chosen = _date(query.get("day", ""))
+        return self._of_dataset(
+            "dataset_timeline.html",
+            row,
+            tab="timeline",
+            months=months_of(timeline.days),
+            weekdays=WEEKDAYS,
+            day=None if chosen is None else self.monitor.day(asset, chosen),
+            chosen=chosen,
+            day_link=lambda day: self.links.dataset(asset, view="timeline", day=day) + "#day",
+        )
+
+    def _partitions(self, asset: str, query: Query) -> str:
+        row = self.monitor.dataset(asset).row
+        offset = _natural(query.get("offset", ""))
+        grid = self.monitor.partitions(asset, limit=_PARTITIONS, offset=offset)
+        after = offset + len(grid.partitions)
+        return self._of_dataset(
+            "dataset_partitions.html",
+            row,
+            tab="partitions",
+            grid=grid,
+            newer=str(max(offset - _PARTITIONS, 0)) if offset else None,
+            older=str(after) if after < grid.in_all else None,
+        )
+
+    def _dimensions(self, asset: str, query: Query) -> str:
+        row = self.monitor.dataset(asset).row
+        view = self.monitor.dimensions(asset)
+        return self._of_dataset("dataset_dimensions.html", row, tab="dimensions", view=view)
+
+    def _quarantine(self, asset: str, query: Query) -> str:
+        row = self.monitor.dataset(asset).row
+        view = self.monitor.quarantine(asset)
+        return self._of_dataset("dataset_quarantine.html", row, tab="quarantine", view=view)
+
+    def rule(self, query: Query) -> str:
+        asset, check = query.get("asset", ""), query.get("rule", "")
+        view = self.monitor.dataset(asset)
+        chosen = query.get("slice", "")
+        history = self.monitor.history(
+            asset,
+            check,
+            partition=chosen_partition(chosen),
+            whole=chosen == WHOLE,
+            limit=_POINTS,
+            before=_moment(query.get("before", "")),
+        )
+        rules: Sequence[RuleStatus] = [*view.rules, *view.past_rules]
+        charts, more = charts_of(history)
+        address = {"slice": chosen or None}
+        older = None if history.before is None else repr(history.before)
+        return self._of_dataset(
+            "rule.html",
+            view.row,
+            tab="rule",
+            history=history,
+            current=next((one for one in rules if one.info.check == check), None),
+            options=_options(history.partitions),
+            chosen=chosen,
+            charts=charts,
+            more_charts=more,
+            found={point.status for point in history.points},
+            breakdowns=[
+                one for one in self.monitor.dimensions(asset).breakdowns if one.info.check == check
+            ],
+            older=older and self.links.rule(asset, check, **address, before=older),
+            newest=self.links.rule(asset, check, **address) if "before" in query else None,
+        )
+
+    def flow(self, query: Query) -> str:
+        asset = query.get("asset")
+        flow = self.monitor.flow()
+        lineage = None if asset is None else self.monitor.lineage(asset)
+        return self._render(
+            "flow.html",
+            place="flow",
+            flow=drawn(flow, lineage),
+            lineage=lineage,
+            has_rules=any(one.asset == asset and one.rules for one in flow.nodes),
+        )
+
+    def problem(self, title: str, message: str) -> str:
+        return self._render("problem.html", place="", title=title, message=message)
+
+    def _of_dataset(self, template: str, row: DatasetRow, **context: Any) -> str:
+        tabs = [
+            ("rules", "Rules"),
+            ("timeline", "Timeline"),
+            ("partitions", "Partitions"),
+            ("dimensions", "Dimensions"),
+            ("quarantine", "Quarantine"),
+            ("flow", "Flow"),
+        ]
+        return self._render(template, place="dataset", row=row, tabs=tabs, **context)
+
+    def _render(self, template: str, **context: Any) -> str:
+        return render(template, links=self.links, now=datetime.now(UTC), **context)
+
+
+def no_link(day: str) -> None:
+    """Days of a project lead nowhere: the rules are those of its datasets."""
+
+
+def _counts(datasets: Sequence[DatasetRow]) -> dict[Status, int]:
+    found = drawings.counted([one.status for one in datasets])
+    return {status: found.get(status, 0) for status in Status}
+
+
+def _options(partitions: Sequence[str | None]) -> list[tuple[str, str]]:
+    some = partitions[:_MOST_OPTIONS]
+    return [(choice_of(one), "whole dataset" if one is None else one) for one in some]
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _natural(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _moment(text: str) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,86 @@
+"""Templates to pages. Whatever comes from rules, data or the log is text: Jinja escapes it all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from dq_dagster.judging.judgement import BADNESS, Status
+from dq_dagster.judging.wording import show
+from dq_dagster.web import drawings
+from dq_dagster.web.links import choice_of, content_of
+
+_LONGEST_VALUE = 60
+_MOST_VALUES = 2
+
+
+@cache
+def environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("dq_dagster.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        choice=choice_of,
+        value=value_words,
+        utc=utc_words,
+        word=drawings.WORDS.__getitem__,
+        tone=drawings.CLASSES.__getitem__,
+        badness=BADNESS.__getitem__,
+        percent=drawings.percent,
+        points=drawings.points,
+        in_words=drawings.counts_in_words,
+        amount=amount,
+    )
+    made.globals.update(
+        strip=drawings.strip,
+        ring=drawings.ring,
+        shares=drawings.shares,
+        statuses=drawings.WORST_FIRST,
+        icons=Markup(content_of("icons.svg").decode()),  # noqa: S704 - a file of our own.
+        Status=Status,
+    )
+    return made
+
+
+def render(template: str, **context: Any) -> str:
+    return environment().get_template(template).render(**context)
+
+
+def utc_words(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def amount(number: float | None) -> str:
+    return drawings.NOTHING if number is None else f"{number:,}"
+
+
+def value_words(value: Any) -> str:
+    """What was observed, in few words; several columns one after the other."""
+    match value:
+        case None:
+            return drawings.NOTHING
+        case Mapping():
+            words = {str(name): value_words(one) for name, one in value.items()}
+            if len(set(words.values())) == 1:
+                return next(iter(words.values()))
+            return ", ".join(f"{name}: {one}" for name, one in words.items())
+        case list() | tuple():
+            some = ", ".join(map(value_words, value[:_MOST_VALUES]))
+            more = len(value) - _MOST_VALUES
+            return f"{some} and {more} more" if more > 0 else some
+        case str():
+            return value if len(value) <= _LONGEST_VALUE else f"{value[: _LONGEST_VALUE - 1]}…"
+        case bool() | int() | float() | Decimal() | date():
+            return show(value)
+        case _:
+            return str(value)

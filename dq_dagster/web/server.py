@@ -1,0 +1,60 @@
+"""The pages behind uvicorn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from dq_dagster.charts.themed import warm_up
+from dq_dagster.web.app import create_app
+
+if TYPE_CHECKING:
+    from dq_dagster.monitoring.monitor import Monitor
+    from dq_dagster.web.pages import Pages
+
+
+def serve(
+    monitor: Monitor,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 3001,
+    dagster_url: str | None = None,
+    allow_hosts: Collection[str] = (),
+    ready: Callable[[int], None] | None = None,
+) -> None:
+    """Serves until it is interrupted; ``ready`` is called with the port once it listens."""
+    app = create_app(monitor, dagster_url=dagster_url, host=host, allow_hosts=allow_hosts)
+    settings = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        server_header=False,
+        lifespan="off",
+        ws="none",
+    )
+    Thread(target=_warm_up, args=(app.state.pages,), daemon=True).start()
+    _Server(settings, ready).run()
+
+
+def _warm_up(pages: Pages) -> None:
+    """The first reader does not wait for the first overview, nor for the drawing library."""
+    pages.overview({})
+    warm_up()
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and where: port 0 lets the system choose."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[int], None] | None) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list | None = None) -> None:  # type: ignore[type-arg]
+        await super().startup(sockets)
+        if self.started and self._ready is not None:
+            [listening, *_] = [one for server in self.servers for one in server.sockets]
+            self._ready(listening.getsockname()[1])

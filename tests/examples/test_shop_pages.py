@@ -1,0 +1,51 @@
+"""The pages on the demo: a browser goes through every view of every dataset, light and dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from dq_dagster.monitoring.monitor import Monitor
+from dq_dagster.web.links import ServedLinks
+from tests.examples.shop_run import definitions
+from tests.web.served import browser, served
+from tests.web.test_browser import Watched
+
+if TYPE_CHECKING:
+    from tests.examples.shop_run import ShopRun
+
+VIEWS = (None, "timeline", "partitions", "dimensions", "quarantine")
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_view_of_the_demo(
+    shop: ShopRun, tmp_path: Path, scheme: Literal["light", "dark"]
+) -> None:
+    links = ServedLinks()
+    with (
+        Monitor(
+            shop.instance, locations=[definitions(shop.folder)], index=tmp_path / "index"
+        ) as monitor,
+        served(monitor) as port,
+        browser() as started,
+    ):
+        monitor.refresh()
+        datasets = [row.asset for row in monitor.overview().datasets]
+        assert {"customers", "orders", "orders_by_day", "payments", "products"} <= set(datasets)
+        paths = [links.overview(), links.project("shop"), links.flow()]
+        for asset in datasets:
+            paths += [links.dataset(asset, view=view) for view in VIEWS]
+            paths += [links.flow(asset)]
+            paths += [
+                links.rule(asset, rule.info.check) for rule in monitor.dataset(asset).rules[:2]
+            ]
+        watched = Watched(started, scheme)
+        for path in paths:
+            answer = watched.page.goto(f"http://127.0.0.1:{port}{path}")
+            assert answer is not None
+            assert answer.status == 200, path
+            watched.check()
+            watched.fits()

@@ -1,0 +1,146 @@
+"""The pieces of pages: strips, rings, calendars, texts in Markdown, host names."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from dq_dagster.judging.judgement import Status
+from dq_dagster.monitoring.views.shapes import StatusDay
+from dq_dagster.web.calendar_days import months_of
+from dq_dagster.web.drawings import points, ring, shares, strip
+from dq_dagster.web.links import DagsterLinks, ServedLinks, chosen_partition, is_web_address
+from dq_dagster.web.markdown import text_of
+from dq_dagster.web.rendering import render, value_words
+from dq_dagster.web.security import allowed_hosts, host_name, is_loopback
+
+OK, WARNING, ERROR = Status.OK, Status.WARNING, Status.ERROR
+
+
+def test_the_worse_a_day_the_higher_it_stands() -> None:
+    drawn = strip([OK, ERROR, WARNING])
+    assert 'class="fill-ok" d="M0 14h5v8h-5z"' in drawn
+    assert 'class="fill-error" d="M7 0h5v22h-5z"' in drawn
+    assert 'class="fill-warning" d="M14 7h5v15h-5z"' in drawn
+    assert "The last 3 days: 1 Error, 1 Warning, 1 Ok" in drawn
+    assert "nothing computed" in strip([])
+
+
+def test_shares_show_even_the_smallest() -> None:
+    drawn = shares({OK: 1_999, ERROR: 1})
+    assert 'aria-label="1 Error, 1,999 Ok"' in drawn
+    assert 'class="fill-error" x="0.0" y="0" width="3.0"' in drawn
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"), [(100, "100"), (99.96, "99.9"), (0, "0"), (83.333, "83.3"), (99.9, "99.9")]
+)
+def test_only_what_is_perfect_is_100(score: float, shown: str) -> None:
+    assert points(score) == shown
+    assert f">{shown}</text>" in ring(score, OK)
+
+
+def test_no_score_is_said() -> None:
+    assert 'aria-label="Score: none"' in ring(None, Status.NOT_COMPUTED)
+
+
+def test_a_calendar_has_whole_months_the_newest_first() -> None:
+    first = date(2024, 1, 30)
+    days = [StatusDay(first + timedelta(days=n), OK, ERROR if n == 1 else None) for n in range(3)]
+    february, january = months_of(days)
+    assert (february.name, january.name) == ("February 2024", "January 2024")
+    assert (len(february.days), february.days[0].column) == (29, 4)
+    assert [one.known for one in january.days].count(True) == 2
+    assert [one.recovered for one in january.days[-2:]] == [False, True]
+    assert months_of([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("plain words", "plain words"),
+        ("[x](javascript:alert(1))", r"\[x\](javascript\:alert(1))"),
+        ("<script>", "&lt;script&gt;"),
+        ("a|b\n# c", r"a\|b \# c"),
+        ("@everybody", "@\u200beverybody"),
+        ("https://x.y", r"https\://x.y"),
+        ("`*_~", r"\`\*\_\~"),
+        ("&amp;", "&amp;amp;"),
+        ("www.x.y", r"www\.x.y"),
+        ("2.5 % of 'a' (none allowed).", "2.5 % of 'a' (none allowed)."),
+    ],
+)
+def test_markdown_shows_texts_as_they_are(text: str, written: str) -> None:
+    assert text_of(text) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "\u2013"),
+        (1204, "1,204"),
+        ({"a": 1, "b": 1}, "1"),
+        ({"a": 1, "b": 2}, "a: 1, b: 2"),
+        ([1, 2, 3], "1, 2 and 1 more"),
+        ("x" * 70, "x" * 59 + "…"),
+        (True, "true"),
+    ],
+)
+def test_values_in_few_words(value: object, words: str) -> None:
+    assert value_words(value) == words
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [("a:80", "a"), ("[::1]:3001", "::1"), ("LOCALHOST", "localhost"), ("", ""), ("[::1", "::1")],
+)
+def test_the_host_of_a_header(header: str, name: str) -> None:
+    assert host_name(header) == name
+
+
+def test_which_hosts_are_known() -> None:
+    assert allowed_hosts("0.0.0.0", ["DQ.example"]) == {
+        "127.0.0.1",
+        "localhost",
+        "::1",
+        "0.0.0.0",
+        "dq.example",
+    }
+    loopback = ["127.0.0.1", "127.1.2.3", "::1", "[::1]", "localhost"]
+    assert all(map(is_loopback, loopback))
+    assert not any(map(is_loopback, ["0.0.0.0", "example.com", "10.0.0.1"]))
+
+
+def test_addresses_hold_any_name() -> None:
+    links = ServedLinks(DagsterLinks("http://dagster/"))
+    assert links.dataset("a/../b&c", view="timeline", day=None) == (
+        "/dataset?asset=a%2F..%2Fb%26c&view=timeline"
+    )
+    assert links.run("../x") == "http://dagster/runs/..%2Fx"
+    assert links.run("") is None
+    assert links.asset("a/b c") == "http://dagster/assets/a/b%20c?view=checks"
+    assert chosen_partition("partition:whole") == "whole"
+    assert chosen_partition("whole") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [("http://x", True), ("https://x/y", True), ("javascript:alert(1)", False), ("x", False)],
+)
+def test_links_lead_to_the_web_only(text: str, good: bool) -> None:
+    assert is_web_address(text) is good
+
+
+def test_a_problem_is_escaped() -> None:
+    from datetime import UTC, datetime
+
+    page = render(
+        "problem.html",
+        links=ServedLinks(),
+        now=datetime.now(UTC),
+        place="",
+        title="<b>",
+        message="'\"&",
+    )
+    assert "<h1>&lt;b&gt;</h1><p>&#39;&#34;&amp;</p>" in page

@@ -1,0 +1,105 @@
+"""Reports: one file that needs nothing else, and Markdown."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dq_dagster.cli.main import main
+from dq_dagster.web.markdown import markdown_report
+from dq_dagster.web.report import html_report
+from tests.web.conftest import Town
+from tests.web.served import browser
+from tests.web.test_app import Elements, words_of
+from tests.web.town import PAYLOADS
+
+
+def test_a_report_holds_all_that_it_shows(town: Town, tmp_path: Path) -> None:
+    text = html_report(town.logged)
+    found = Elements.of(text)
+    assert (found.inline, found.hosts) == ([], {""})
+    assert not {"script", "link", "img", "iframe", "b"} & found.names.keys()
+    assert not re.search(r"url\((?!#)", text)
+    places = set(re.findall(r'\sid="([^"]+)"', text))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= places
+    words = words_of(text)
+    assert all(payload in words for payload in PAYLOADS)
+    for dataset in town.logged.overview().datasets:
+        for rule in town.logged.dataset(dataset.asset).rules:
+            assert " ".join(rule.slices[0].message.split()) in words
+    file = tmp_path / "report.html"
+    file.write_text(text, encoding="utf-8")
+    with browser() as started:
+        page = started.new_page()
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(file.as_uri())
+        # The style sheet got past the policy of the page itself.
+        assert page.evaluate("getComputedStyle(document.body).margin") == "0px"
+        page.click("td .name a:text-is('customers')")
+        assert page.locator("svg.chart").count() > 0
+        assert said == []
+
+
+def test_a_report_can_be_of_some(town: Town) -> None:
+    text = html_report(town.declared, projects=["money"], dagster_url="http://dagster")
+    assert re.findall(r"<summary><h2>(\w+)</h2>", text) == ["payments"]
+    assert "http://dagster/runs/" in text
+    assert "All datasets" not in words_of(text)
+
+
+def test_markdown_says_what_is_broken(town: Town) -> None:
+    text = markdown_report(town.declared, assets=["customers", "payments"], dagster_url="http://d")
+    assert text.startswith("## ❌ Data quality: Error\n\n2 Error. As of ")
+    assert "| ❌ Error | customers | 1 Error, 1 Warning, 1 Empty, 1 Ok | 50 |" in text
+    assert "### ❌ payments" in text
+    assert re.search(
+        r"- ⚠️ \*\*enough\\_customers\*\*: The number .* \[run\]\(<http://d/runs/", text
+    )
+    assert "unique" not in text
+
+
+def test_hostile_texts_are_no_markup_in_markdown(town: Town) -> None:
+    text = markdown_report(town.logged)
+    assert not re.search(r"<(?!http)|(?<!\\)\]\(javascript", text)
+    assert len([line for line in text.splitlines() if line.startswith("### ")]) == len(
+        [one for one in town.logged.overview().datasets if one.status in {"Error", "Warning"}]
+    )
+
+
+@pytest.fixture
+def home(town: Town, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", town.declared.instance.root_directory)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_command_writes_a_file_by_its_name(home: None, tmp_path: Path) -> None:
+    for name, start in (("report.html", "<!doctype html>"), ("report.md", "## ")):
+        done = CliRunner().invoke(main, ["report", "-o", str(tmp_path / name)])
+        assert done.exit_code == 0, done.output
+        assert (tmp_path / name).read_text("utf-8").lstrip().startswith(start)
+    done = CliRunner().invoke(main, ["report", "--format", "markdown", "--asset", "customers"])
+    assert "| customers |" in done.stdout
+    done = CliRunner().invoke(main, ["report", "--json", "--asset", "customers"])
+    [customers] = json.loads(done.stdout)["datasets"]
+    assert (customers["row"]["status"], len(customers["rules"])) == ("Error", 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--asset", "custmers"], "There is no asset 'custmers'. Did you mean 'customers'?"),
+        (["-o", f"no{os.sep}such{os.sep}folder.html"], "cannot be written: No such file"),
+        (["--dagster-url", "javascript:alert(1)"], "is no address of the web"),
+    ],
+)
+def test_mistakes_are_said(home: None, arguments: list[str], message: str) -> None:
+    done = CliRunner().invoke(main, ["report", *arguments])
+    assert done.exit_code == 2
+    assert message in done.stderr
