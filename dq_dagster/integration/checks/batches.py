@@ -25,6 +25,7 @@ from dq_dagster.integration.checks.readers import (
 )
 from dq_dagster.integration.event_log.states import RecordedStates
 from dq_dagster.integration.internals import (
+    asset_metadata,
     holds_one_run_only,
     io_manager_of,
     is_built_by_dagster,
@@ -38,7 +39,7 @@ from dq_dagster.integration.partitions.asset_partitions import (
     partition_keys_of,
     run_partitions,
 )
-from dq_dagster.integration.partitions.keys import partition_key_sql
+from dq_dagster.integration.partitions.keys import PARTITION_EXPR, partition_key_sql
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.metrics.measured import NO_KEY
 from dq_dagster.plan.request import CheckRequest
@@ -326,6 +327,37 @@ class OtherAssets(Mapping[str, Any]):
                 raise UnreadableData.not_kept(name) from None
             raise presentable_error(error, name) from None
 
+    def divided(self, name: str, partitions: Sequence[str]) -> Divided | None:
+        """Some partitions of an asset, or all where none is named, each row with its partition.
+
+        None if the asset has no partitions, or none that are known here.
+        """
+        key = asset_key(name)
+        if name not in self.names or key not in known_assets(self.context):
+            return None
+        asset = self._partitioned(key)
+        if asset is None or not asset.is_built:
+            return None
+        there = [one for one in partitions if one in asset.built] if partitions else None
+        # Where none of them was built, any other tells what columns there are.
+        keys = asset.existing[-1:] if there == [] else there
+        try:
+            return PartitionedSource(self.context, AssetIOManager(), asset).tagged(keys)
+        except Exception as error:  # noqa: BLE001 (without secrets; only its rules fail)
+            raise presentable_error(error, name) from None
+
+    def _partitioned(self, key: dg.AssetKey) -> AssetPartitions | None:
+        """The asset's partitions, if it has any that are stored."""
+        definition = partitions_def_of(self.context, key)
+        if definition is None or holds_one_run_only(self.context, key):
+            return None
+        is_buildable = is_built_by_dagster(self.context, key)
+        given = asset_metadata(self.context, key).get(PARTITION_EXPR)
+        expression = getattr(given, "value", given)
+        return AssetPartitions(
+            key, definition, expression, self.context.instance, is_buildable, name_of(None)
+        )
+
     def _is_in_memory(self, name: str) -> bool:
         key = asset_key(name)
         return key in known_assets(self.context) and holds_one_run_only(self.context, key)
@@ -335,15 +367,12 @@ class OtherAssets(Mapping[str, Any]):
         if key not in known:
             names = sorted(one.to_user_string() for one in known)
             raise UnreadableData.unknown_asset(key.to_user_string(), names)
-        definition = partitions_def_of(self.context, key)
-        if definition is None or holds_one_run_only(self.context, key):
+        asset = self._partitioned(key)
+        if asset is None:
             return load_asset_value(self.context, key)
-        instance = self.context.instance
-        is_buildable = is_built_by_dagster(self.context, key)
-        asset = AssetPartitions(key, definition, None, instance, is_buildable, name_of(None))
         if not asset.is_built:
             # Of what others build, only they know which partitions there are.
-            every = partition_keys_of(definition, instance)
+            every = partition_keys_of(asset.definition, self.context.instance)
             return load_asset_value(self.context, key, every)
         value = PartitionedSource(self.context, AssetIOManager(), asset).everything()
         return value.plain if isinstance(value, Divided) else value

@@ -16,12 +16,14 @@ from dq_dagster.errors import (
 from dq_dagster.integration.checks.loading import LoadedChecks, keys_of, place_of, watch
 from dq_dagster.integration.checks.readers import reader_of
 from dq_dagster.integration.checks.results import check_specs
+from dq_dagster.integration.checks.run_modes import WITH_BUILD, by_run_mode, gives_way
 from dq_dagster.integration.checks.step import CheckedAsset, CheckRun
 from dq_dagster.integration.partitions.asset_partitions import (
     declared_partitions,
 )
 from dq_dagster.judging.ranges import duration
 from dq_dagster.rules.base.rule import Rule
+from dq_dagster.rules.fields.constraints import RunMode
 from dq_dagster.ruleset import RuleSet, merged
 from dq_dagster.spark.session.java import use_packaged_java
 
@@ -34,19 +36,23 @@ def build_asset_checks(
     """Dagster checks for rule sets: each enabled rule becomes one, each asset one step.
 
     A rule of a partitioned asset becomes a check of its partitions, of the whole dataset, or (with
-    scope ``both``) one of each. Several rule sets of one asset become one step. ``assets`` are the
-    definitions in which rule sets that name their asset by its key, as those of YAML files do,
-    find its partitions; where they are given, an asset that is not among them is refused.
+    scope ``both``) one of each. Several rule sets of one asset become one step; rules that do not
+    run with the build have steps of their own. ``assets`` are the definitions in which rule sets
+    that name their asset by its key, as those of YAML files do, find its partitions; where they are
+    given, an asset that is not among them is refused.
     """
     every = merged(_rule_sets(rule_sets))
     listed = _listed(assets)
     known = {key for asset in listed for key in keys_of(asset)}
     if known:
         _refuse_unknown_assets(every, known)
-    refuse_what_is_not_built(every)
     # Here already, because the assets of the same process may be the first to start Spark.
     use_packaged_java()
-    return [checks_of(rule_set, listed) for rule_set in every if rule_set.enabled_rules]
+    return [
+        checks_of(of_mode, listed, mode=mode)
+        for rule_set in every
+        for mode, of_mode in by_run_mode(rule_set)
+    ]
 
 
 def _rule_sets(given: Any) -> list[RuleSet]:
@@ -95,23 +101,19 @@ def _refuse_unknown_assets(rule_sets: Sequence[RuleSet], known: set[dg.AssetKey]
         raise DeclarationError(problems)
 
 
-def refuse_what_is_not_built(rule_sets: Sequence[RuleSet]) -> None:
-    """A field that would silently have no effect is worse than none."""
-    problems = []
-    for rule_set in rule_sets:
-        for rule in rule_set.enabled_rules:
-            if rule.run != "with_build":
-                message = f"run: {rule.run} is not built yet; checks run with the build."
-                problems.append(Problem(message, rule=rule.name, asset=rule_set.asset_name))
-    if problems:
-        raise DeclarationError(problems)
-
-
 def checks_of(
-    rule_set: RuleSet, assets: Sequence[Any] = (), *, step: str = ""
+    rule_set: RuleSet,
+    assets: Sequence[Any] = (),
+    *,
+    step: str = "",
+    mode: RunMode = WITH_BUILD,
 ) -> dg.AssetChecksDefinition:
-    """The step of one rule set; ``step`` tells it from others of the asset that read other data."""
+    """The step of one rule set; ``step`` tells it from others of the asset that read other data.
+
+    All of its rules are of one ``mode``.
+    """
     key = dg.AssetKey(rule_set.asset_path)
+    step = "__".join(filter(None, [step, "" if mode == WITH_BUILD else mode]))
     name = "__".join(["dq", *key.to_python_identifier().split("/"), *filter(None, [step])])
     reader = reader_of(rule_set.reader)
     partitions_def = declared_partitions(rule_set.asset, assets)
@@ -130,6 +132,8 @@ def checks_of(
         compute_kind="spark",
     )
     def checks(context: dg.AssetCheckExecutionContext) -> Iterator[Any]:
+        if mode != WITH_BUILD and gives_way(context, key, mode):
+            return
         run = CheckRun(context, checked)
         yield from with_progress(run.events(), checked.name, context.log)
         run.require_partitions()
@@ -141,6 +145,7 @@ def checks_of(
 
 # With Dagster's SQLite, half a minute apart.
 _EVERY = 500
+_NO_RESULTS = (dg.Output, dg.AssetObservation)
 
 
 def with_progress(events: Sequence[Any], asset: str, log: logging.Logger) -> Iterator[Any]:
@@ -148,13 +153,13 @@ def with_progress(events: Sequence[Any], asset: str, log: logging.Logger) -> Ite
 
     Whoever takes an event has stored it by the time that the next one is asked for.
     """
-    total = sum(not isinstance(event, dg.Output) for event in events)
+    total = sum(not isinstance(event, _NO_RESULTS) for event in events)
     if total > _EVERY:
         log.info("%s: %s results are to be stored, the worst first.", asset, f"{total:,}")
     start, stored = time.monotonic(), 0
     for event in events:
         yield event
-        if isinstance(event, dg.Output):
+        if isinstance(event, _NO_RESULTS):
             continue
         stored += 1
         if stored % _EVERY == 0 and stored < total:

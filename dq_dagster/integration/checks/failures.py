@@ -7,6 +7,7 @@ import sysconfig
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from traceback import walk_tb
+from typing import Any
 
 import dagster as dg
 
@@ -26,13 +27,13 @@ _QUOTING = (dg.DagsterTypeCheckDidNotPass,)
 _NO_FORMAT = "[DATA_SOURCE_NOT_FOUND]"
 
 
-def presentable_error(error: Exception, asset: str) -> DqError:
+def presentable_error(error: Exception, asset: str, *, did: str = "read") -> DqError:
     """A sentence with the error's class and the first line of its text."""
     error = cause_of(error)
     if isinstance(error, DqError):
         return error
     reason = _first_line(_reason(error))
-    return UnreadableData(f"The data of asset '{asset}' could not be read ({reason}).")
+    return UnreadableData(f"The data of asset '{asset}' could not be {did} ({reason}).")
 
 
 def is_missing(error: Exception) -> bool:
@@ -52,6 +53,22 @@ def cause_of(error: Exception) -> Exception:
     while isinstance(error, dg.DagsterError) and isinstance(error.__cause__, Exception):
         error = error.__cause__
     return error
+
+
+def reason_of(result: dg.ExecuteInProcessResult) -> str:
+    """Why a run failed, in a line; nothing if it did not."""
+    for event in result.all_events:
+        if event.is_step_failure:
+            failure: Any = event.step_failure_data
+            said = failure.user_failure_data
+            if said is not None and said.description:
+                return str(said.description)
+            cause = failure.error.cause or failure.error if failure.error else None
+            if cause is None:
+                return ""
+            line = str(cause.message).strip().splitlines()[0]
+            return line.split(f"{cause.cls_name}: ", 1)[-1]
+    return ""
 
 
 def _reason(error: Exception) -> str:

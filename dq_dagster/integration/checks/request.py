@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,9 @@ from dq_dagster.ruleset import RuleSet, dataset_check_name
 # scope. A check of the whole dataset keeps to that as well, for Dagster would show what it says of
 # one partition as its verdict on all of them.
 PARTITION_TAG = "dq/partition"
+# A run's tag that has the partitions to judge, each rule where its scope says: a list of keys in
+# JSON, "all" for those that exist, or one of both by asset.
+PARTITIONS_TAG = "dq/partitions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def request_of_partitions(
     keys = None
     # A run of other assets may be about partitions that this one does not have.
     if by_hand is not None or any(True in _selected(r, names) for r in rule_set.enabled_rules):
-        keys = _partitions_of_run(context, asset)
+        keys = _together(_partitions_of_run(context, asset), _chosen(context, asset))
     if by_hand is not None:
         _require_partition(f"the tag {PARTITION_TAG} names", by_hand, asset)
         # Beside those that the run itself is about, which it must not leave unjudged.
@@ -120,6 +124,39 @@ def _partitions_of_run(context: StepContext, asset: AssetPartitions) -> Sequence
             allow_retries=False,
         )
     return keys
+
+
+def _together(*some: Sequence[str] | None) -> Sequence[str] | None:
+    given = [keys for keys in some if keys is not None]
+    return tuple(dict.fromkeys(key for keys in given for key in keys)) if given else None
+
+
+def _chosen(context: StepContext, asset: AssetPartitions) -> Sequence[str] | None:
+    """The partitions that the run's tag has for the asset; fails the step if it has no such."""
+    written = context.run.tags.get(PARTITIONS_TAG)
+    if written is None:
+        return None
+    try:
+        meant = json.loads(written)
+    except ValueError:
+        # As people write them into the launchpad.
+        meant = [key.strip() for key in written.split(",")]
+    name = asset.key.to_user_string()
+    mine = meant.get(name) if isinstance(meant, dict) else meant
+    if mine is None:
+        return None
+    if mine in ("all", ["all"]):
+        return asset.existing
+    keys = [mine] if isinstance(mine, str) else mine
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        raise dg.Failure(
+            f"This run cannot judge asset '{name}': the tag {PARTITIONS_TAG} has no keys of "
+            'partitions. Write ["2024-03-01", "2024-03-02"], "all", or one of both by asset.',
+            allow_retries=False,
+        )
+    for key in keys:
+        _require_partition(f"the tag {PARTITIONS_TAG} names", key, asset)
+    return tuple(keys)
 
 
 def _require_partition(what: str, key: str, asset: AssetPartitions) -> None:

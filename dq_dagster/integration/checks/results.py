@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 import dagster as dg
 
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.integration.checks.batches import other_assets
+from dq_dagster.integration.checks.run_modes import WITH_BUILD, blocks, condition_of
 from dq_dagster.integration.event_log.codec import RECORD, Record, reduced
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.views import (
@@ -33,7 +37,7 @@ from dq_dagster.integration.internals import (
 )
 from dq_dagster.integration.partitions.asset_partitions import asset_key as key_of
 from dq_dagster.integration.step_context import StepContext
-from dq_dagster.judging.judgement import BADNESS, Status
+from dq_dagster.judging.judgement import BADNESS, Status, score, worst, worth
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import dataset_check_name
 
@@ -41,9 +45,18 @@ from dq_dagster.ruleset import dataset_check_name
 RULE = "dq/rule"
 RULE_TYPE = "dq/type"
 QUALITY_DIMENSION = "dq/quality_dimension"
+RUN = "dq/run"
 ACTION = "dq/action_if_failed"
 TAGS = "dq/tags"
 OWNERS = "dq/owners"
+WEIGHT = "dq/weight"
+
+# Of an asset, after all of its checks were evaluated together.
+DATASET_STATUS = "dq/dataset_status"
+SCORE = "dq/score"
+PAGE = "dq/page"
+# Where the pages of `dq-dagster ui` are, for links to them.
+PAGES = "DQ_DAGSTER_URL"
 
 _TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY, SAMPLES}
 # What is left out first where there is too much, be it an entry or a part of the record: what
@@ -111,12 +124,39 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> list[Any]:
         target = recording.history.latest
         if partition is not None:
             target = recording.targets.get(partition)
-        blocking = outcome.rule.blocking
+        blocking = blocks(outcome.rule)
         events.append(
             evaluation_event(result, partition=partition, blocking=blocking, target=target)
         )
     keys = [dg.AssetCheckKey(recording.history.key, name) for name in outputs]
     return events + [output_of_check(recording.context, key) for key in keys]
+
+
+def summary_of(outcomes: Sequence[Outcome], key: dg.AssetKey) -> dg.AssetObservation:
+    """The asset's status and score, as all of its rules together say, for the asset's own page."""
+    counts: dict[str, Counter[Status]] = {}
+    weights: dict[str, float] = {}
+    for outcome in outcomes:
+        weights[outcome.rule.name] = outcome.rule.weight
+        counts.setdefault(outcome.rule.name, Counter())[outcome.judgement.status] += 1
+    reached = score(
+        (
+            weights[name],
+            worth(ok=one[Status.OK], warning=one[Status.WARNING], error=one[Status.ERROR]),
+        )
+        for name, one in counts.items()
+    )
+    status = worst(outcome.judgement.status for outcome in outcomes)
+    entries: dict[str, Any] = {DATASET_STATUS: status.value}
+    if reached is not None:
+        entries[SCORE] = reached
+    page = os.environ.get(PAGES)
+    if page:
+        name = quote(key.to_user_string(), safe="")
+        entries[PAGE] = dg.MetadataValue.url(f"{page.rstrip('/')}/dataset?asset={name}")
+    return dg.AssetObservation(
+        asset_key=key, description=f"Data quality: {status.value}.", metadata=entries
+    )
 
 
 def check_result(
@@ -259,9 +299,11 @@ def _spec(
         RULE: rule.name if renamed else "",
         RULE_TYPE: rule.type,
         QUALITY_DIMENSION: rule.quality_dimension,
+        RUN: rule.run if rule.run != WITH_BUILD else "",
         ACTION: rule.action_if_failed if rule.action_if_failed != "ignore" else "",
         TAGS: list(rule.tags),
         OWNERS: list(rule.owners),
+        WEIGHT: rule.weight if rule.weight != 1 else "",
     }
     return partitioned_check_spec(
         partitions_def,
@@ -270,7 +312,8 @@ def _spec(
         # Where one run builds both, what a rule reads is there before the check.
         additional_deps=[key_of(name) for name in other_assets([rule], asset_key)],
         description=f"Rule '{rule.name}': {rule.summary()}" if renamed else rule.summary(),
-        blocking=rule.blocking,
+        blocking=blocks(rule),
+        automation_condition=condition_of(rule, asset_key),
         metadata={key: value for key, value in entries.items() if value},
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,14 +32,16 @@ from dq_dagster.integration.checks.request import (
     sensitive_columns,
     with_declared_schema,
 )
-from dq_dagster.integration.checks.results import Recording, events_of
+from dq_dagster.integration.checks.results import Recording, events_of, summary_of
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.metric_values import latest_metadata, recorded_values
 from dq_dagster.integration.event_log.pager import latest_materialization, materializations
 from dq_dagster.integration.event_log.states import RecordedStates
 from dq_dagster.integration.internals import (
     Materialization,
+    check_keys_of,
     holds_one_run_only,
+    is_built_by_dagster,
     is_external,
     partitions_def_of,
 )
@@ -48,6 +50,7 @@ from dq_dagster.integration.partitions.asset_partitions import (
     declared_partitions,
     partitions_of,
 )
+from dq_dagster.integration.partitions.keys import partition_key_sql
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import plural
@@ -146,7 +149,23 @@ class CheckRun:
         counts = Counter(outcome.judgement.status for outcome in outcomes)
         summary = ", ".join(f"{n} {status}" for status, n in counts.items())
         self.context.log.info("%s: %s", self.checked.name, summary or "no check was requested")
-        return events_of(outcomes, recording)
+        return [*events_of(outcomes, recording), *self._summary(outcomes)]
+
+    def _summary(self, outcomes: Sequence[Outcome]) -> list[dg.AssetObservation]:
+        """What the rules say of the asset together: if all of them ran, and Dagster builds it.
+
+        An observation of what others build would say that it has changed.
+        """
+        every = {rule.name for rule in self.checked.rule_set.rules if rule.enabled}
+        selected = len(self.context.selected_asset_check_keys)
+        if (
+            # Those of this step, whatever a job that was made for some of them knows of others.
+            every > {outcome.rule.name for outcome in outcomes}
+            or selected < len(check_keys_of(self.context, self.checked.key))
+            or not is_built_by_dagster(self.context, self.checked.key)
+        ):
+            return []
+        return [summary_of(outcomes, self.checked.key)]
 
     def require_partitions(self) -> None:
         """Fails the step if a check of single partitions was selected in a run without one."""
@@ -240,20 +259,27 @@ class CheckRun:
         plan = make_plan(request)
         parts = f" ({plural(len(request.partitions), 'partition')})" if request.partitions else ""
         self.context.log.info("%s: %s%s", self.checked.name, plan.headline(), parts)
-        beside = datasets_beside(self.context, self.checked, request)
+        beside = replace(
+            datasets_beside(self.context, self.checked, request), key_sql=self._key_sql()
+        )
         source = BatchSource(batch.data, request, batch.partition_by, datetime.now(UTC), beside)
         found = evaluate_plan(
-            plan, source, history=self.history, reuse=batch.reuse, sampling=self._sampling()
+            plan,
+            source,
+            history=self.history,
+            reuse=batch.reuse,
+            sampling=sampling_of(self.context, self.checked),
         )
         return [_noted(outcome, batch.note) for outcome in found.outcomes]
 
-    def _sampling(self) -> Sampling | None:
-        """Whose values results may show; None where nobody has named any column."""
-        rule_set = self.checked.rule_set
-        if not rule_set.samples:
+    def _key_sql(self) -> Callable[[Any], str] | None:
+        """What gives rows of other datasets a partition: the asset's own expression."""
+        asset = self.asset
+        expression = None if asset is None else asset.expression
+        if asset is None or expression is None:
             return None
-        tagged = sensitive_columns(rule_set, self.checked.key, self.context)
-        return Sampling(frozenset(rule_set.samples), frozenset([*rule_set.sensitive, *tagged]))
+        definition, name = asset.definition, self.checked.name
+        return lambda schema: partition_key_sql(definition, expression, schema, asset=name)
 
     @property
     def _built(self) -> Mapping[str, int]:
@@ -283,6 +309,18 @@ def _failed(request: CheckRequest, failures: Mapping[str | None, DqError]) -> li
         for partition in one.keys(request.partitions or ())
         if partition in failures
     ]
+
+
+def sampling_of(
+    context: StepContext, checked: CheckedAsset, *, masked: Iterable[str] = ()
+) -> Sampling | None:
+    """Whose values results may show; None where nobody has named any column."""
+    rule_set = checked.rule_set
+    if not rule_set.samples:
+        return None
+    tagged = sensitive_columns(rule_set, checked.key, context)
+    hidden = frozenset([*rule_set.sensitive, *tagged, *masked])
+    return Sampling(frozenset(rule_set.samples), hidden)
 
 
 def datasets_beside(

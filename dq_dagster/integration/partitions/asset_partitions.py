@@ -15,7 +15,7 @@ from dq_dagster.integration.internals import (
     is_built_by_dagster,
     storage_ids,
 )
-from dq_dagster.integration.partitions.keys import PARTITION_EXPR, partition_time
+from dq_dagster.integration.partitions.keys import PARTITION_EXPR, partition_time, time_before
 from dq_dagster.integration.step_context import StepContext
 from dq_dagster.ruleset import RuleSet, asset_path
 
@@ -83,6 +83,10 @@ class AssetPartitions:
     def time_of(self, partition: str) -> datetime | None:
         """The start of the window that a partition stands for; None if it is none."""
         return partition_time(self.definition, partition)
+
+    def earlier(self, partition: str, periods: int) -> datetime | None:
+        """The start of the window so many before that of a partition; None if it is none."""
+        return time_before(self.definition, partition, periods)
 
     def series_of(self, partition: str) -> str:
         """Of two dimensions, the one that is not time: only partitions alike there are compared."""

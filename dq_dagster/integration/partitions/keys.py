@@ -63,21 +63,48 @@ def partition_key_sql(
 
 def partition_time(partitions_def: dg.PartitionsDefinition[Any], key: str) -> datetime | None:
     """When the time window of a key starts; None if the key is not one of time."""
-    if isinstance(partitions_def, dg.MultiPartitionsDefinition):
-        times = [
-            dimension
-            for dimension in partitions_def.partitions_defs
-            if isinstance(dimension.partitions_def, dg.TimeWindowPartitionsDefinition)
-        ]
-        # Of two times, neither is the time of the partition.
-        if len(times) != 1 or not partitions_def.is_valid_key_format(key):
-            return None
-        names = partitions_def.partition_dimension_names
-        own = key.split(_DELIMITER)[names.index(times[0].name)]
-        return partition_time(times[0].partitions_def, own)
-    if not isinstance(partitions_def, dg.TimeWindowPartitionsDefinition):
+    found = _of_time(partitions_def, key)
+    return None if found is None else _start(*found)
+
+
+def time_before(
+    partitions_def: dg.PartitionsDefinition[Any], key: str, periods: int
+) -> datetime | None:
+    """When the window so many before that of a key starts; None if the key is not one of time.
+
+    Whether there is a partition of that window does not matter.
+    """
+    found = _of_time(partitions_def, key)
+    start = None if found is None else _start(*found)
+    if found is None or start is None:
         return None
-    return _start(partitions_def, key)
+    for _ in range(periods):
+        window = found[0].get_prev_partition_window(start, respect_bounds=False)
+        if window is None:
+            return None
+        start = window.start
+    return start
+
+
+def _of_time(
+    partitions_def: dg.PartitionsDefinition[Any], key: str
+) -> tuple[dg.TimeWindowPartitionsDefinition, str] | None:
+    """The windows of time that a key is of, and its key there; None if it is of none."""
+    if isinstance(partitions_def, dg.TimeWindowPartitionsDefinition):
+        return partitions_def, key
+    if not isinstance(partitions_def, dg.MultiPartitionsDefinition):
+        return None
+    times = [
+        (dimension.name, dimension.partitions_def)
+        for dimension in partitions_def.partitions_defs
+        if isinstance(dimension.partitions_def, dg.TimeWindowPartitionsDefinition)
+    ]
+    # Of two times, neither is the time of the partition.
+    if len(times) != 1 or not partitions_def.is_valid_key_format(key):
+        return None
+    [(name, definition)] = times
+    names = partitions_def.partition_dimension_names
+    return definition, key.split(_DELIMITER)[names.index(name)]
 
 
 def _start(definition: dg.TimeWindowPartitionsDefinition, key: str) -> datetime | None:

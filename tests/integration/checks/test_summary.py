@@ -1,0 +1,73 @@
+"""What all rules of an asset say together is noted on the asset itself."""
+
+# No "from __future__ import annotations": Dagster reads the annotations of assets.
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+import pandas as pd
+import pytest
+
+import dq_dagster as dq
+from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.integration.checks.results import PAGES, summary_of
+from dq_dagster.judging.judgement import Judgement
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+KEY = dg.AssetKey(["shop", "orders & more"])
+
+
+def outcome(name: str, status: dq.Status, partition: str | None = None, **fields: Any) -> Outcome:
+    rule = dq.RecordCountInRange(name=name, min=1, **fields)
+    return Outcome.of(rule, Judgement(status, "."), partition=partition)
+
+
+def test_status_and_score_are_those_of_monitoring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(PAGES, raising=False)
+    found = summary_of(
+        [
+            outcome("heavy", dq.Status.OK, weight=3),
+            outcome("light", dq.Status.ERROR, "a"),
+            outcome("light", dq.Status.WARNING, "b"),
+        ],
+        KEY,
+    )
+    # Of the weight of 4 in all, "heavy" has its 3, and "light" a quarter of its 1.
+    assert {key: entry.value for key, entry in found.metadata.items()} == {
+        "dq/dataset_status": "Error",
+        "dq/score": 81.2,
+    }
+    assert found.description == "Data quality: Error."
+
+
+def test_the_page_is_linked_if_it_is_known_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PAGES, "https://quality.example.com/")
+    found = summary_of([outcome("rows", dq.Status.EMPTY)], KEY)
+    assert {key: entry.value for key, entry in found.metadata.items()} == {
+        "dq/dataset_status": "Empty",
+        "dq/page": "https://quality.example.com/dataset?asset=shop%2Forders%20%26%20more",
+    }
+
+
+def test_an_asset_is_observed_if_all_of_its_checks_ran(spark: "SparkSession") -> None:
+    @dg.asset
+    def orders() -> pd.DataFrame:
+        return pd.DataFrame({"id": [1, 1]})
+
+    rules = [
+        dq.RecordCountInRange(name="rows", min=1),
+        dq.ColumnUnique(columns="id", name="ids", blocking=False),
+    ]
+    checks = dq.build_asset_checks(dq.RuleSet(asset=orders, rules=rules))
+    done = dg.materialize([orders, *checks])
+    [observed] = [
+        event.asset_observation_data.asset_observation
+        for event in done.get_asset_observation_events()
+    ]
+    assert (observed.asset_key, observed.metadata["dq/score"].value) == (orders.key, 50.0)
+    some = dg.AssetSelection.checks(dg.AssetCheckKey(orders.key, "rows"))
+    chosen = dg.AssetSelection.assets(orders).without_checks() | some
+    done = dg.materialize([orders, *checks], selection=chosen)
+    assert [one.check_name for one in done.get_asset_check_evaluations()] == ["rows"]
+    assert done.get_asset_observation_events() == []
