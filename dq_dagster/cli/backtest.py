@@ -13,25 +13,19 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from dq_dagster.charts.chart import WIDTH, Dot, below_each_other, draw
 from dq_dagster.cli.code_location import instance_of_user
 from dq_dagster.cli.input import BadInput, reported
 from dq_dagster.errors import NotOnRecord
-from dq_dagster.evaluation.backtest.backtest import backtest as tested
-from dq_dagster.evaluation.backtest.result import Backtest, BacktestPoint
-from dq_dagster.evaluation.outcome import plain
 from dq_dagster.judging.judgement import Status
 from dq_dagster.judging.typical import Baseline, PeriodUnit, Typical
 from dq_dagster.judging.wording import plural, show
-from dq_dagster.rules.base.rule import Rule
-from dq_dagster.ruleset import dataset_check_name
-from dq_dagster.sources.yaml.files import load_rules
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dq_dagster.evaluation.backtest.result import Backtest
+    from dq_dagster.evaluation.backtest.result import Backtest, BacktestPoint
     from dq_dagster.integration.event_log.history import StoredHistory
+    from dq_dagster.rules.base.rule import Rule
 
 _STYLES = {Status.OK: "green", Status.WARNING: "yellow", Status.ERROR: "bold red"}
 # The places of a drawn line: the bounds lie at a quarter and at three quarters of it.
@@ -61,6 +55,8 @@ def print_text(result: Backtest, *, title: str) -> None:
 
 
 def as_json(result: Backtest, *, asset: str, check: str) -> str:
+    from dq_dagster.evaluation.outcome import plain
+
     content = {
         "asset": asset,
         "check": check,
@@ -74,6 +70,8 @@ def as_json(result: Backtest, *, asset: str, check: str) -> str:
 
 def as_png(result: Backtest) -> bytes | None:
     """A picture of each part, one below the other; None if there is nothing finite to draw."""
+    from dq_dagster.charts.chart import WIDTH, Dot, below_each_other, draw
+
     pictures = [
         draw(
             [Dot(one.at, one.value, one.status, one.bounds, one.partition) for one in part],
@@ -220,6 +218,8 @@ def backtest(
 def _tested(
     stored: StoredHistory, rule: Rule | None, metrics: Sequence[str], parameters: dict[str, Any]
 ) -> Backtest:
+    from dq_dagster.evaluation.backtest.backtest import backtest as tested
+
     keys = metrics if metrics or rule is not None else stored.observed
     if rule is None and not keys:
         # Not everything that was measured beside what was judged.
@@ -235,6 +235,9 @@ def _tested(
 
 
 def _rule(path: Path, asset: str, check: str) -> Rule:
+    from dq_dagster.ruleset import dataset_check_name
+    from dq_dagster.sources.yaml.files import load_rules
+
     rule_sets = {rule_set.asset_name: rule_set for rule_set in load_rules(path)}
     if asset not in rule_sets:
         raise BadInput.unknown("asset", asset, list(rule_sets))

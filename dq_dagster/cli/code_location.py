@@ -8,6 +8,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -65,6 +66,11 @@ def instance_of_user() -> dg.DagsterInstance:
         return dg.DagsterInstance.get()
     except dg.DagsterError as error:
         raise BadInput(f"The Dagster instance cannot be opened: {error}") from None
+
+
+def instance_if_any() -> AbstractContextManager[dg.DagsterInstance | None]:
+    """The instance that DAGSTER_HOME names; none if it names none, as where files are tested."""
+    return instance_of_user() if os.environ.get("DAGSTER_HOME") else nullcontext()
 
 
 def _of_project() -> str:

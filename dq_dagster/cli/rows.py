@@ -19,12 +19,11 @@ from dq_dagster.cli.trial import (
     require_filter,
     rule_set_of,
 )
-from dq_dagster.rules.base.rule import Rule
-from dq_dagster.ruleset import RuleSet
-from dq_dagster.sources.yaml.files import load_rules
 
 if TYPE_CHECKING:
     from dq_dagster.evaluation.faults import FoundRows
+    from dq_dagster.rules.base.rule import Rule
+    from dq_dagster.ruleset import RuleSet
 
 # They are all brought to this process.
 _MOST_ROWS = 100_000
@@ -178,6 +177,7 @@ def _of_data(
     **_: Any,
 ) -> tuple[str, FoundRows]:
     from dq_dagster.evaluation.faults import RowsToShow
+    from dq_dagster.sources.yaml.files import load_rules
     from dq_dagster.spark.frames.other_datasets import OtherDatasets
 
     source = TrialData(data, table, kind, options, request.where)

@@ -16,18 +16,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dq_dagster.cli.input import PAIRS, BadInput, reported, started
-from dq_dagster.evaluation.outcome import Outcome, plain
 from dq_dagster.judging.judgement import Status
 from dq_dagster.metrics.conditions import sample_words
-from dq_dagster.rules.base.rule import Rule
-from dq_dagster.ruleset import RuleSet
-from dq_dagster.sources.yaml.files import load_rules
 from dq_dagster.sql.expressions import filter_refusals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from dq_dagster.evaluation.outcome import Outcome
     from dq_dagster.evaluation.result import Evaluation
+    from dq_dagster.rules.base.rule import Rule
+    from dq_dagster.ruleset import RuleSet
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _COLOURS = {Status.OK: "green", Status.WARNING: "yellow", Status.ERROR: "red"}
@@ -80,6 +79,8 @@ def _wrapped(message: str, margin: str) -> str:
 
 
 def _record(outcome: Outcome) -> dict[str, Any]:
+    from dq_dagster.evaluation.outcome import plain
+
     return {
         "rule": outcome.rule.name,
         "type": outcome.rule.type,
@@ -208,8 +209,9 @@ def trial(
 
     The exit code is 0 if there is no Error, 1 if there is one, and 2 if nothing could be tried.
     """
-    # Here, since other commands need no Spark.
+    # Here, since other commands need no Spark, and no help needs any rules.
     from dq_dagster.evaluation.evaluate import evaluate
+    from dq_dagster.sources.yaml.files import load_rules
 
     source = TrialData(data, table, kind, options, where)
     with reported():

@@ -70,6 +70,12 @@ RULES: dict[str, dict[str, Any]] = {
     "row_inserted_count_in_range": {"columns": "at", "window": "1 day", "min": 1},
     "row_dq": {"expectation": "n > 2"},
     "agg_dq": {"expectation": "avg(n) > 0 and max(m) > 1"},
+    "template": {
+        "template": "column_sum",
+        "parameters": {"column": "m"},
+        "holds_when": "> 0",
+    },
+    "table_diff": {"keys": "n", "reference": {"asset": "ones"}},
     "query_dq": {"expectation": "(select avg(n) from {table}) > 0"},
 }
 # These observe texts, of which none is a number.

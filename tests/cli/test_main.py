@@ -62,6 +62,16 @@ def test_a_rule_type_is_shown_with_fields_and_example() -> None:
     )
 
 
+def test_machines_get_rule_types_as_json() -> None:
+    every = json.loads(CliRunner().invoke(main, ["rules", "--json"]).stdout)
+    assert [one["type"] for one in every] == list(RULE_TYPES)
+    done = CliRunner().invoke(main, ["rules", "column_values_not_match", "--json"])
+    one = json.loads(done.stdout)
+    assert one in every
+    assert (one["class"], one["family"]) == ("ColumnValuesNotMatch", "Values")
+    assert [field["name"] for field in one["fields"]] == ["pattern", "threshold", "match"]
+
+
 def test_an_unknown_rule_type_is_reported() -> None:
     done = CliRunner().invoke(main, ["rules", "column_nott_empty"])
     assert done.stderr == (

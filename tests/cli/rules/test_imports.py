@@ -65,7 +65,7 @@ def test_refused_rules_have_an_exit_code(tmp_path: Path) -> None:
 def test_what_cannot_be_read_or_written(tmp_path: Path) -> None:
     code, _, err = run(tmp_path)
     assert code == 2
-    assert "se.yaml:2: there are several environments (DEV, PROD): choose one by env=." in err
+    assert "se.yaml:2: the file has environments (DEV, PROD): choose one by env=." in err
     code, _, err = run(tmp_path, "--env", "prod", "-o", str(tmp_path / "no" / "rules.yaml"))
     assert code == 2
     assert "cannot be written: No such file or directory." in err

@@ -114,7 +114,7 @@ def test_what_the_plan_asks_for_in_vain_is_said(plan: str) -> None:
 
 def test_the_command_imports_what_it_needs_when_it_runs() -> None:
     code = (
-        "import sys, dq_dagster.cli.plan\n"
+        "import sys, dq_dagster.cli.rules.plan\n"
         "print(*sorted(set(sys.modules) & {'pyspark', 'dagster', 'pandas'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

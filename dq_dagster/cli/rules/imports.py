@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dq_dagster.cli.input import PAIRS, BadInput, reported
-from dq_dagster.sources.migration import Migration
-from dq_dagster.sources.yaml.writing import rule_sets_as_yaml
+
+if TYPE_CHECKING:
+    from dq_dagster.sources.migration import Migration, MigrationReport
+
+report_option = click.option(
+    "--report",
+    "form",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    help="How the report is written.",
+)
 
 
 @click.group("import")
@@ -28,14 +38,7 @@ def imports() -> None:
 @click.option("--asset", help="The asset that the rules are of; by default named by the table.")
 @click.option("--view", help="What queries call the rows; by default <table>_view.")
 @click.option("--untrusted", is_flag=True, help="Refuse queries, and conditions across rows.")
-@click.option(
-    "--report",
-    "form",
-    type=click.Choice(["text", "markdown", "json"]),
-    default="text",
-    show_default=True,
-    help="How the report is written.",
-)
+@report_option
 @click.pass_context
 def spark_expectations(
     ctx: click.Context,
@@ -67,24 +70,31 @@ def spark_expectations(
             path, product_id=product_id, table=table, env=env, params=params, assets=asset,
             view=view, trusted=not untrusted,
         )  # fmt: skip
-    _written(found, output, form)
+    write_migration(found, output, form)
     ctx.exit(int(bool(found.report.refused)))
 
 
-def _written(found: Migration, output: Path | None, form: str) -> None:
-    forms: dict[str, Any] = {
-        "text": found.report.__str__,
-        "markdown": found.report.to_markdown,
-        "json": found.report.to_json,
-    }
-    report = forms[form]()
+def write_migration(found: Migration, output: Path | None, form: str) -> None:
+    """The rules as YAML, with the report."""
+    from dq_dagster.sources.yaml.writing import rule_sets_as_yaml
+
     rules = rule_sets_as_yaml(found.rule_sets) if found.rule_sets else ""
+    write_beside(rules, found.report, output, form)
+
+
+def write_beside(text: str, report: MigrationReport, output: Path | None, form: str) -> None:
+    """A text into the file and the report onto the screen, or else both, apart."""
+    forms: dict[str, Any] = {
+        "text": report.__str__,
+        "markdown": report.to_markdown,
+        "json": report.to_json,
+    }
     if output is None:
-        click.echo(rules, nl=False)
-        click.echo(report, err=True)
+        click.echo(text, nl=False)
+        click.echo(forms[form](), err=True)
         return
     try:
-        output.write_text(rules, encoding="utf-8")
+        output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInput(f"'{output}' cannot be written: {error.strerror}.") from None
-    click.echo(report)
+    click.echo(forms[form]())

@@ -21,7 +21,7 @@ from tests.oracle.names import HOSTILE_NAMES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def call(*words: str) -> Result:

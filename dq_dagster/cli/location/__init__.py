@@ -1,0 +1,1 @@
+"""Commands about a code location: its rules, its assets, and runs of its checks."""
