@@ -11,8 +11,10 @@ DqError
 ├── UnreadableData       what was handed over cannot be turned into a Spark DataFrame
 │   ├── NothingStored    there is no data where it should be stored
 │   └── MissingPartitions  some partitions cannot be read; the others can
+├── UnreadableLog        the event log cannot be read as a whole
 ├── NotOnRecord          what is wanted was never recorded
 ├── NotReplayable        rows in quarantine cannot be judged again
+├── NotLaunched          checks cannot be run as they were asked for
 ├── Unassignable         rows cannot be assigned to the partitions of their asset
 ├── JavaNotFound         Spark has no Java to run on
 └── SparkNotStarted      Spark has a Java, but does not start
@@ -33,6 +35,7 @@ from dq_dagster.errors.data import (
     NothingStored,
     NotOnRecord,
     UnreadableData,
+    UnreadableLog,
 )
 from dq_dagster.errors.in_flight import NotReplayable
 from dq_dagster.errors.partitions import Unassignable
@@ -44,6 +47,7 @@ from dq_dagster.errors.rule_failures import (
     TooManyParts,
     Unmeasurable,
 )
+from dq_dagster.errors.runs import NotLaunched
 
 __all__ = [
     "DeclarationError",
@@ -51,6 +55,7 @@ __all__ = [
     "JavaNotFound",
     "Misfit",
     "MissingPartitions",
+    "NotLaunched",
     "NotOnRecord",
     "NotReplayable",
     "NothingStored",
@@ -63,5 +68,6 @@ __all__ = [
     "Unassignable",
     "Unmeasurable",
     "UnreadableData",
+    "UnreadableLog",
     "did_you_mean",
 ]

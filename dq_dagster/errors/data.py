@@ -310,5 +310,20 @@ class NotOnRecord(DqError):
         return cls(f"Nothing is on record for check '{check}' of asset '{asset}'.{hint}")
 
     @classmethod
+    def project(cls, project: str, known: Sequence[str]) -> NotOnRecord:
+        return cls(f"There is no project '{project}'.{near_or_all(project, known)}")
+
+    @classmethod
     def asset(cls, asset: str, known: Sequence[str]) -> NotOnRecord:
         return cls(f"No check of asset '{asset}' is on record.{near_or_all(asset, known)}")
+
+
+class UnreadableLog(DqError):
+    """The event log cannot be read as a whole."""
+
+    @classmethod
+    def of(cls, kind: str) -> UnreadableLog:
+        return cls(
+            f"The event log is kept by {kind}, which is no SQL database: statuses and timelines "
+            "are read from Dagster's own storages on SQLite, Postgres and MySQL."
+        )

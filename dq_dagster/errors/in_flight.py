@@ -39,6 +39,32 @@ class NotReplayable(DqError):
         )
 
     @classmethod
+    def other_rows(cls, asset: str, given: int, returned: int) -> NotReplayable:
+        return cls(
+            f"The repair of '{asset}' was given {given:,} rows and gave back {returned:,}: it has "
+            "to give back each of them once, repaired or as it is."
+        )
+
+    @classmethod
+    def without_column(cls, asset: str, column: str) -> NotReplayable:
+        return cls(
+            f"The repair of '{asset}' gave back rows without the column '{column}': it has to give "
+            "back all columns of the asset."
+        )
+
+    @classmethod
+    def other_type(cls, asset: str, column: str, *, stored: str, given: str) -> NotReplayable:
+        return cls(
+            f"The repair of '{asset}' gave back '{column}' as {given}, which is {stored} in the "
+            f"table: cast it to {stored}."
+        )
+
+    @classmethod
+    def would_stop(cls, asset: str, key: str | None, reason: str) -> NotReplayable:
+        of = "" if key is None else f", partition '{key}',"
+        return cls(f"A replay of asset '{asset}'{of} would publish nothing. {reason}")
+
+    @classmethod
     def failed(cls, asset: str, key: str | None, run_id: str, reason: str) -> NotReplayable:
         of = "" if key is None else f", partition '{key}',"
         said = f" {reason}" if reason else ""

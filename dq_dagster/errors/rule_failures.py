@@ -85,6 +85,10 @@ class Unmeasurable(RuleFailure):
         )
 
     @classmethod
+    def too_many_rows(cls) -> Unmeasurable:
+        return cls("There are too many rows in one part for a hash of them: divide them further.")
+
+    @classmethod
     def not_bracketed(cls, column: str) -> Unmeasurable:
         return cls(f"The median of '{column}' could not be found: the data changed meanwhile.")
 
@@ -117,8 +121,15 @@ class Misfit(RuleFailure):
             f"values that occur more than once: {repeated:,}" if repeated else "",
         ]
         return cls(
-            f"{named} cannot tell the rows of '{side}' apart, so that they cannot be compared: "
+            f"{named} cannot tell the rows of {side} apart, so that they cannot be compared: "
             f"{'; '.join(filter(None, wrong))}."
+        )
+
+    @classmethod
+    def no_partitions_there(cls, place: str) -> Misfit:
+        return cls(
+            f"It is not known which partition each row of {place} belongs to: say so by "
+            "reference_partition_by, or compare the whole dataset (scope: whole_dataset)."
         )
 
     @classmethod
@@ -312,6 +323,10 @@ class Misfit(RuleFailure):
             "The query must give one row with one column that is true or false, and it gives "
             f"{found}."
         )
+
+    @classmethod
+    def query_number(cls, found: str) -> Misfit:
+        return cls(f"The template must give one row with one number, and it gives {found}.")
 
     @classmethod
     def not_a_condition(cls, sql: str, kind: str) -> Misfit:

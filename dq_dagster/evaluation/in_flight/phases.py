@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.evaluation.batch import BatchSource
-from dq_dagster.evaluation.evaluate import evaluate_plan, judge_scan
+from dq_dagster.evaluation.evaluate import evaluate_plan, judge_scan, sampled
 from dq_dagster.evaluation.history.history import Given
-from dq_dagster.evaluation.in_flight.rows import RowCounts, RowsInFlight
+from dq_dagster.evaluation.in_flight.rows import RowCounts, RowsInFlight, spans_partitions
 from dq_dagster.evaluation.outcome import Outcome
+from dq_dagster.evaluation.samples import Sampling
 from dq_dagster.evaluation.scan import scan
 from dq_dagster.judging.judgement import BADNESS, Judgement, Status
 from dq_dagster.metrics.conditions import Fault, HasValue, KeptOut
@@ -77,6 +78,7 @@ class Phases:
     history: Given | None
     # What rules may read beyond the data, for a request; it depends on the slices.
     beside: Callable[[CheckRequest], OtherDatasets]
+    sampling: Sampling | None = None
 
     def judge(
         self, data: Callable[[PhaseName], Any], whole: Callable[[PhaseName], Any]
@@ -123,13 +125,15 @@ class Phases:
             data(phase), request, partition_by, self.rows.now, self.beside(request)
         )
         if not counted or phase == "validated":
-            every = evaluate_plan(plan, source, history=self.history, reuse=None)
+            every = evaluate_plan(
+                plan, source, history=self.history, reuse=None, sampling=self.sampling
+            )
         else:
             known = Known.of(self, request)
             scanned = scan(source, known.reduced(plan), None)
             metrics = {**scanned.found.metrics, **known.derived(scanned.found.metrics)}
             scanned = replace(scanned, found=replace(scanned.found, metrics=metrics), plan=plan)
-            every = judge_scan(plan, scanned, history=self.history)
+            every = sampled(judge_scan(plan, scanned, history=self.history), scanned, self.sampling)
         return {(one.rule.name, one.partition): one for one in every}
 
     def _combined(self, key: SliceKey, found: Mapping[PhaseName, Outcomes]) -> JudgedInFlight:
@@ -210,8 +214,15 @@ class Known:
 
     @classmethod
     def of(cls, flight: Phases, request: CheckRequest) -> Known:
-        """Groups are not counted among the bad rows: rules with dimensions are measured."""
-        answerable = {rule.name: rule for rule in flight.rows.answerable}
+        """Groups are not counted among the bad rows: rules with dimensions are measured.
+
+        So are those whose rows are bad because of other partitions: of a single one they say less.
+        """
+        answerable = {
+            rule.name
+            for rule in flight.rows.answerable
+            if flight.rows.keys is None or not spans_partitions(rule)
+        }
         chosen = [
             one
             for one in request.rules

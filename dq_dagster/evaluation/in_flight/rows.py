@@ -6,7 +6,7 @@ them, is found in what was written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from dq_dagster.plan.plan import Plan
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
+from dq_dagster.spark.frames.beside import COMPARED, beside
 from dq_dagster.spark.frames.columns import JudgedTable, identifier
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.failures import without_quoting_rows
@@ -84,6 +85,7 @@ class RowCounts:
 class RowsInFlight:
     """The rows of an asset, and those of its rules that count rows.
 
+    ``other_partitions`` reads what those hold, for rules about the whole dataset that compare rows.
     ``failures`` are the rules that could not be judged on single rows, by name.
     """
 
@@ -92,6 +94,7 @@ class RowsInFlight:
     files: JudgedFiles
     now: datetime
     beside: OtherDatasets
+    other_partitions: Callable[[], Sequence[DataFrame]] = tuple
     failures: dict[str, RuleFailure] = field(default_factory=dict)
 
     @property
@@ -112,13 +115,14 @@ class RowsInFlight:
 
         If a rule raises on a row, the rows are written as they are and judged there without that
         rule: it has no answer then. So they are if a rule looks for values among the rows
-        themselves.
+        themselves, or compares those of one schema with those of another.
         """
+        read_twice = self._refers_to_itself or (len(incoming) > 1 and self.spans_partitions)
         failure = None
-        if not self._refers_to_itself:
+        if not read_twice:
             with without_quoting_rows():
                 failure = attempted(lambda: self._write_judged(incoming), _unless_ours)
-        if failure is not None or self._refers_to_itself:
+        if failure is not None or read_twice:
             self._write_without_raising(self._as_they_came(incoming))
 
     @property
@@ -130,26 +134,35 @@ class RowsInFlight:
             for fault in attempted(rule.faults, lambda _: ())
         )
 
+    @property
+    def spans_partitions(self) -> bool:
+        """Whether a rule compares rows with those of all partitions."""
+        return any(map(spans_partitions, self.rules))
+
     def _write_judged(self, incoming: Sequence[Incoming]) -> None:
         self.files.writes.clear()
-        judged = [self._judged(one) for one in incoming]
+        judged = [self._judged(one, incoming) for one in incoming]
         failed = {name: why for rows in judged for name, why in rows.failures.items()}
         if failed:
             # The same rules for all rows: a mark is known by its place among them.
             self.failures.update(failed)
-            judged = [self._judged(one) for one in incoming]
+            judged = [self._judged(one, incoming) for one in incoming]
         for one, rows in zip(incoming, judged, strict=True):
             self.files.write(rows.with_target(), one.keys, one.key_sql, marks=len(rows.marks))
 
-    def _judged(self, one: Incoming) -> JudgedRows:
-        frame, table = self._table(one.frame)
+    def _judged(self, one: Incoming, incoming: Sequence[Incoming]) -> JudgedRows:
+        home = one.frame
+        if one.keys is not None and self.spans_partitions:
+            others = [other.frame for other in incoming if other is not one]
+            home = beside(home, self.other_partitions(), others)
+        frame, table = self._table(home)
         rules = [rule for rule in self.rules if rule.name not in self.failures]
         partition = None if one.keys is None else identifier(HIDDEN_KEY)
         return judged_rows(frame, rules, table, partition=partition)
 
     def _table(self, home: DataFrame) -> tuple[DataFrame, JudgedTable]:
         frame = under_ansi(home)
-        visible = home.drop(HIDDEN_KEY, TARGET, ROW, STORED)
+        visible = home.drop(HIDDEN_KEY, TARGET, ROW, STORED, COMPARED)
         return frame, JudgedTable.of(visible, self.now, self.beside, is_ansi=is_ansi(frame))
 
     def _as_they_came(self, incoming: Sequence[Incoming]) -> list[Incoming]:
@@ -166,7 +179,7 @@ class RowsInFlight:
     def _write_without_raising(self, stored: Sequence[Incoming]) -> None:
         """Judges rows that are written already once more, without the rules that raise on one."""
         for one in stored:
-            self.failures.update(raising(self._judged(one)))
+            self.failures.update(raising(self._judged(one, stored)))
         self._write_judged(stored)
 
     def _batch(self, data: DataFrame | Divided, partition_by: str | None = None) -> Batch:
@@ -282,6 +295,12 @@ class RowsInFlight:
             fault: Measured(ConditionCount.of(fault), nothing, (cut,), Tally(0))
             for fault in _places(self.answerable)
         }
+
+
+def spans_partitions(rule: Rule) -> bool:
+    """Whether what it says of a row depends on rows of other partitions."""
+    faults = attempted(rule.faults, lambda _: ())
+    return any(fault.condition.spans_partitions for fault in faults)
 
 
 def _places(rules: Sequence[Rule]) -> Mapping[Fault, int | None]:

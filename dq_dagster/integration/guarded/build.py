@@ -8,10 +8,10 @@ from typing import Any
 
 import dagster as dg
 
-from dq_dagster.errors import DeclarationError
-from dq_dagster.integration.checks.build import refuse_what_is_not_built
+from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.integration.checks.readers import AssetIOManager
 from dq_dagster.integration.checks.results import check_specs
+from dq_dagster.integration.checks.run_modes import WITH_BUILD
 from dq_dagster.integration.checks.step import CheckedAsset
 from dq_dagster.integration.guarded.plain_op import PlainOp
 from dq_dagster.integration.guarded.quarantine import Quarantine
@@ -83,7 +83,7 @@ def guard(
     op = PlainOp.of(asset)
     spec = op.spec
     rule_set = _rule_set(rules, spec)
-    refuse_what_is_not_built([rule_set])
+    _refuse_other_runs(rule_set)
     checked = CheckedAsset.of(rule_set, AssetIOManager(), spec.partitions_def)
     kept = _quarantine(quarantine, spec)
     dropped = DroppedRows.limited(error_drop_threshold)
@@ -112,6 +112,23 @@ def _rule_set(rules: Any, spec: dg.AssetSpec) -> RuleSet:
             "on the rows that it returns: leave the reader out."
         )
     return rule_set
+
+
+def _refuse_other_runs(rule_set: RuleSet) -> None:
+    """In flight there is no later: a field without effect would be worse than none."""
+    problems = [
+        Problem(
+            f"run: {rule.run} cannot be in flight, where rules are judged with the build. Give the "
+            "rule to dq.build_asset_checks(dq.RuleSet(asset=..., rules=[...])), beside the guarded "
+            "asset.",
+            rule=rule.name,
+            asset=rule_set.asset_name,
+        )
+        for rule in rule_set.enabled_rules
+        if rule.run != WITH_BUILD
+    ]
+    if problems:
+        raise DeclarationError(problems)
 
 
 def _quarantine(given: Any, spec: dg.AssetSpec) -> Quarantine | None:

@@ -41,6 +41,11 @@ class Build:
     def total(self) -> RowCounts:
         return sum(self.counts.values(), RowCounts())
 
+    @property
+    def written(self) -> dict[str | None, int]:
+        """How many rows came, by slice."""
+        return {key: counts.source for key, counts in self.counts.items()}
+
     def quarantined(self, earlier: Mapping[str | None, int]) -> dict[str | None, int]:
         """How many rows of each slice are in quarantine, with those of earlier builds."""
         return {key: counts.bad + earlier.get(key, 0) for key, counts in self.counts.items()}

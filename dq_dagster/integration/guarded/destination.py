@@ -24,7 +24,7 @@ from dq_dagster.integration.guarded.quarantine import STATE, WITHHELD
 from dq_dagster.integration.io_manager import Published, SparkIOManager
 from dq_dagster.spark.frames.ansi import compiled
 from dq_dagster.spark.frames.columns import identifier, text_literal
-from dq_dagster.spark.frames.divided import AlikePartitions
+from dq_dagster.spark.frames.divided import AlikePartitions, without_clashes
 from dq_dagster.spark.frames.frames import (
     GOOD,
     HIDDEN_KEY,
@@ -170,7 +170,7 @@ def kept_beside(quarantine: Store, kinds: Kinds) -> Published:
             earlier = quarantine.apart(earlier.where(f"{STATE} <> '{WITHHELD}'"))
             # Of the frame that is written: whatever others publish meanwhile, it is the same rows.
             counts |= _rows_by_partition(earlier)
-            frame = union([frame, earlier])
+            frame = union(without_clashes([frame, earlier]))
         found.append(replace(one, frame=frame))
     return Published(quarantine.write_alike(_compiled(found)), counts)
 

@@ -1,4 +1,4 @@
-"""What a guarded asset returned, as rows that know their partition."""
+"""What a guarded asset returned, as rows that know their partition, and what others hold."""
 
 from __future__ import annotations
 
@@ -9,11 +9,24 @@ from pyspark.sql import functions as F
 
 from dq_dagster.errors import Unassignable
 from dq_dagster.evaluation.in_flight.rows import Incoming
-from dq_dagster.integration.io_manager import by_partition
+from dq_dagster.integration.checks.batches import PartitionedSource
+from dq_dagster.integration.checks.readers import AssetIOManager
+from dq_dagster.integration.internals import holds_one_run_only
+from dq_dagster.integration.io_manager import Published, by_partition
 from dq_dagster.integration.partitions.asset_partitions import AssetPartitions
 from dq_dagster.integration.partitions.keys import partition_key_sql
+from dq_dagster.integration.step_context import StepContext
 from dq_dagster.spark.frames.columns import identifier
-from dq_dagster.spark.frames.frames import HIDDEN_KEY, ROW, all_storable, storable, union
+from dq_dagster.spark.frames.divided import AlikePartitions, Divided
+from dq_dagster.spark.frames.frames import (
+    HIDDEN_KEY,
+    ROW,
+    all_storable,
+    as_spark,
+    storable,
+    to_pandas,
+    union,
+)
 from dq_dagster.storage.files import schema_text
 
 if TYPE_CHECKING:
@@ -50,6 +63,22 @@ def _of_partitions(frames: Mapping[str, DataFrame]) -> list[Incoming]:
     return [Incoming(union(list(some.values())), tuple(some)) for some in by_schema.values()]
 
 
+def stored_others(
+    context: StepContext, asset: AssetPartitions | None, keys: Sequence[str] | None
+) -> list[AlikePartitions]:
+    """What is stored of the partitions that the run does not build; nothing if there are none."""
+    if asset is None or holds_one_run_only(context, asset.key):
+        return []
+    others = [key for key in asset.existing if key not in (keys or ())]
+    if not others:
+        return []
+    stored = PartitionedSource(context, AssetIOManager(), asset).read(others)
+    if isinstance(stored, Mapping):
+        stored = Divided.of_frames(stored)
+    frame = stored.frame if isinstance(stored, Divided) else as_spark(stored)
+    return [AlikePartitions(frozenset(others), frame)]
+
+
 def numbered(value: Any) -> Any:
     """Pandas DataFrames with the place of each row, so that they can be divided as they are."""
     if isinstance(value, Mapping):
@@ -63,6 +92,13 @@ def is_pandas(value: Any) -> bool:
     if isinstance(value, Mapping):
         return bool(value) and all(map(is_pandas, value.values()))
     return isinstance(value, pd.DataFrame)
+
+
+def as_pandas(value: Any) -> Any:
+    """What is handed over, for whoever stores pandas DataFrames."""
+    if isinstance(value, Mapping):
+        return {key: as_pandas(part) for key, part in value.items()}
+    return value if value is None or isinstance(value, Published) else to_pandas(value)
 
 
 def without(value: Any, out: Mapping[str | None, set[int]]) -> Any:

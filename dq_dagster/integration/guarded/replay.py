@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from dq_dagster.errors import DeclarationError, NotReplayable, did_you_mean
+from dq_dagster.evaluation.evaluate import evaluate
+from dq_dagster.integration.checks.failures import reason_of
 from dq_dagster.integration.guarded.quarantine import (
     LEFT_OUT,
     STATE,
@@ -22,17 +24,21 @@ from dq_dagster.integration.guarded.replayed import (
     Repair,
     refuse_masked,
     repairing,
+    require_all_rows,
     united,
 )
+from dq_dagster.integration.guarded.rules import NAME as DROP_LIMIT
 from dq_dagster.integration.internals import QUIET
 from dq_dagster.judging.wording import plural
-from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
+from dq_dagster.spark.frames.ansi import at_home, is_ansi, under_ansi
 from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.frames import STORED, all_as_spark, as_spark
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.passes.faults import counted_by, judged_rows, replay_counts
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from dq_dagster.integration.guarded.step import GuardedAsset
 
 # Where a definition says that it is of a guarded asset.
@@ -199,7 +205,7 @@ class _Replaying:
                 raise_on_error=False,
             )
         if not result.success:
-            raise NotReplayable.failed(self._name, partition, result.run_id, _reason(result))
+            raise NotReplayable.failed(self._name, partition, result.run_id, reason_of(result))
         remaining = self._left_out(partition)
         return ReplayedSlice(
             partition, before, before - remaining, remaining, {}, run_id=result.run_id
@@ -211,19 +217,39 @@ class _Replaying:
         if kept is not None:
             metadata = checked.rule_set.asset.metadata
             refuse_masked(kept.name, masked_columns(kept, checked.rule_set, metadata), self.repair)
-        if not self._left_out(partition):
+        before = self._left_out(partition)
+        if not before:
             return ReplayedSlice(partition, 0, 0, 0, {})
         keys = {"stored": checked.key, "bad": self._quarantine}
         both = all_as_spark({name: self._load(key, partition) for name, key in keys.items()})
         home = united(both["stored"], both["bad"], self._name, partition, self.repair)
         frame = under_ansi(home)
-        beside = OtherDatasets(
-            asset=self._name, references=_Assets(self.defs, self.instance, checked.others)
-        )
+        others = _Assets(self.defs, self.instance, checked.others)
+        beside = OtherDatasets(asset=self._name, references=others)
         table = JudgedTable.of(home.drop(STORED), datetime.now(UTC), beside, is_ansi=is_ansi(frame))
         rules = [rule for rule in self.guarded.check_rules if rule.counts_rows]
-        released, remaining, by_rule = replay_counts(judged_rows(frame, rules, table))
-        return ReplayedSlice(partition, released + remaining, released, remaining, by_rule)
+        rows = judged_rows(frame, rules, table)
+        released, remaining, by_rule = replay_counts(rows)
+        require_all_rows({partition: (0, before)}, {partition: released + remaining}, self._name)
+        self._refuse_what_stops(partition, home, at_home(rows.published()), others)
+        return ReplayedSlice(partition, before, released, remaining, by_rule)
+
+    def _refuse_what_stops(
+        self, partition: str | None, source: DataFrame, validated: DataFrame, others: _Assets
+    ) -> None:
+        """Raises if a rule that lets nothing pass is broken, as it would be in the run."""
+        fail = [one for one in self.guarded.check_rules if one.action_if_failed == "fail"]
+        of_source = [one for one in fail if one.counts_rows or one.on != "validated"]
+        of_validated = [one for one in fail if not one.counts_rows and one.on != "source"]
+        for data, rules in ((source, of_source), (validated, of_validated)):
+            chosen = [one for one in rules if one.name != DROP_LIMIT and one.lookback is None]
+            if not chosen:
+                continue
+            rule_set = self.guarded.checked.rule_set.model_copy(update={"rules": tuple(chosen)})
+            found = evaluate(data.drop(STORED), rule_set, references=others, samples=False)
+            said = [f"{one.rule.name}: {one.message}" for one in found if one.status == "Error"]
+            if said:
+                raise NotReplayable.would_stop(self._name, partition, " ".join(said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,15 +270,3 @@ class _Assets(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self.names)
-
-
-def _reason(result: dg.ExecuteInProcessResult) -> str:
-    for event in result.all_events:
-        if event.is_step_failure:
-            failure: Any = event.step_failure_data
-            said = failure.user_failure_data
-            if said is not None and said.description:
-                return str(said.description)
-            cause = failure.error.cause or failure.error if failure.error else None
-            return "" if cause is None else str(cause.message).strip().splitlines()[0]
-    return ""

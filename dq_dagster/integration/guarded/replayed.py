@@ -26,7 +26,8 @@ from dq_dagster.integration.guarded.quarantine import (
 from dq_dagster.integration.guarded.returned import Returned
 from dq_dagster.integration.internals import asset_metadata, io_manager_of, load_asset_value
 from dq_dagster.integration.io_manager import SparkIOManager
-from dq_dagster.spark.frames.frames import all_as_spark, beside_stored, has_rows
+from dq_dagster.spark.frames.beside import beside_stored
+from dq_dagster.spark.frames.frames import all_as_spark, counted, has_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -67,13 +68,17 @@ def replayed_rows(run: GuardedRun) -> Returned | None:
     stored = _stored(run, run.key)
     quarantined = _stored(run, kept.key)
     found: dict[str | None, DataFrame] = {}
+    rows: dict[str | None, tuple[int, int]] = {}
     for key, bad in quarantined.items():
         if key not in stored:
             raise NothingStored.of_partitions(run.name, [str(key)], "")
         both = all_as_spark({"stored": stored[key], "bad": bad})
         found[key] = united(both["stored"], both["bad"], run.name, key, repair)
+        if repair is not None:
+            rows[key] = counted(both["stored"]), counted(left_out(both["bad"]))
     as_pandas = any(is_pandas(value) for value in stored.values())
-    return Returned(found if run.keys is not None else found[None], as_pandas=as_pandas)
+    value = found if run.keys is not None else found[None]
+    return Returned(value, as_pandas=as_pandas, is_replay=True, replayed=rows)
 
 
 def _stored(run: GuardedRun, key: dg.AssetKey) -> dict[str | None, Any]:
@@ -103,7 +108,36 @@ def united(
     """The stored rows, and beside them those that were left out, with the columns of the former."""
     if has_rows(bad.where(f"{STATE} = '{WITHHELD}'")):
         raise NotReplayable.withheld(asset, key)
-    rows = bad.where(f"{STATE} = '{LEFT_OUT}'")
+    rows = left_out(bad)
     if repair is not None:
         rows = repair(rows)
+        _require_columns(rows, stored, asset)
     return beside_stored(stored, rows.drop(*OWN_COLUMNS))
+
+
+def left_out(bad: DataFrame) -> DataFrame:
+    return bad.where(f"{STATE} = '{LEFT_OUT}'")
+
+
+def _require_columns(rows: DataFrame, stored: DataFrame, asset: str) -> None:
+    """Raises if repaired rows are not like those of the table: Spark would make all of them so."""
+    there = {one.name.lower(): one.dataType.simpleString() for one in rows.schema.fields}
+    for one in stored.schema.fields:
+        given, kind = there.get(one.name.lower()), one.dataType.simpleString()
+        if given is None:
+            raise NotReplayable.without_column(asset, one.name)
+        if given != kind:
+            raise NotReplayable.other_type(asset, one.name, stored=kind, given=given)
+
+
+def require_all_rows(
+    replayed: Mapping[str | None, tuple[int, int]], rows: Mapping[str | None, int], asset: str
+) -> None:
+    """Raises if a repair lost or doubled rows.
+
+    ``replayed`` are, by slice, the rows that were stored and those that it was given, ``rows`` all
+    that were written.
+    """
+    for key, (stored, given) in replayed.items():
+        if rows[key] != stored + given:
+            raise NotReplayable.other_rows(asset, given, rows[key] - stored)

@@ -62,6 +62,10 @@ class Returned:
     check_results: tuple[dg.AssetCheckResult, ...] = ()
     # Whether others are to be handed pandas DataFrames, though these are not.
     as_pandas: bool = False
+    # Whether the rows are those of a replay: where they lie they stay, if nothing is published.
+    is_replay: bool = False
+    # Of a replay with a repair, by slice: how many rows are stored, and how many it was given.
+    replayed: Mapping[str | None, tuple[int, int]] = field(default_factory=dict)
 
 
 def returned_events(returned: Any, asset: str) -> Generator[Any, None, Returned]:

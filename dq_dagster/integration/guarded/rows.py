@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import dagster as dg
 
-from dq_dagster.errors import UnreadableData
 from dq_dagster.evaluation.faults import FoundRows
-from dq_dagster.integration.checks.loading import LoadedChecks, watcher_of
 from dq_dagster.integration.checks.readers import AssetIOManager, reader_of
 from dq_dagster.integration.checks.rows import StoredRows
 from dq_dagster.integration.checks.step import CheckedAsset
+from dq_dagster.integration.guarded.declared import DeclaredRules
 from dq_dagster.integration.guarded.quarantine import Quarantine, masked_columns
-from dq_dagster.integration.guarded.replay import guarded_of
 from dq_dagster.integration.internals import asset_metadata
 from dq_dagster.integration.partitions.asset_partitions import declared_partitions
 from dq_dagster.rules.base.rule import Rule
-from dq_dagster.ruleset import RuleSet, merged
+from dq_dagster.ruleset import RuleSet
 from dq_dagster.spark.frames.divided import Divided
 from dq_dagster.spark.frames.frames import as_spark, require_readable
 from dq_dagster.spark.passes.rows import RowView, rows_of_rules, shown_rows
@@ -38,24 +35,13 @@ class RowsOfAsset:
     @classmethod
     def of(cls, defs: dg.Definitions, asset: str) -> RowsOfAsset:
         """The asset of that key; raises if the definitions have no rules for it."""
-        every = [*(defs.assets or ()), *(defs.asset_checks or ())]
-        sets: dict[str, list[RuleSet]] = {}
-        kept: dict[str, Quarantine] = {}
-        for one in every:
-            guarded, watcher = guarded_of(one), _watcher(one)
-            if guarded is not None:
-                sets.setdefault(guarded.checked.name, []).append(guarded.checked.rule_set)
-                if guarded.quarantine is not None:
-                    kept[guarded.checked.name] = guarded.quarantine
-            elif watcher is not None:
-                sets.setdefault(watcher.rule_set.asset_name, []).append(watcher.rule_set)
+        declared = DeclaredRules.of(defs)
         name = dg.AssetKey.from_user_string(asset).to_user_string()
-        homes = {one.name: home for home, one in kept.items()}
+        homes = declared.homes
         home = homes.get(name, name)
-        if home not in sets:
-            raise UnreadableData.no_rules(name, sorted([*sets, *homes]))
-        [rule_set] = merged(sets[home])
-        return cls(defs, rule_set, kept.get(home), is_quarantine=name in homes)
+        rule_set = declared.of_asset(home, also=list(homes))
+        kept = declared.quarantines.get(home)
+        return cls(defs, rule_set, kept, is_quarantine=name in homes)
 
     def found(
         self,
@@ -97,8 +83,3 @@ class RowsOfAsset:
         masked = view.masked.union(masked_columns(kept, self.rule_set, metadata))
         chosen = frame if names is None else rows_of_rules(frame, names)
         return FoundRows(shown_rows(chosen, replace(view, masked=masked)))
-
-
-def _watcher(definition: Any) -> LoadedChecks | None:
-    found = watcher_of(definition) if isinstance(definition, dg.AssetsDefinition) else None
-    return found if isinstance(found, LoadedChecks) else None

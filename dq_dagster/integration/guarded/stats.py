@@ -151,14 +151,24 @@ def stats(instance: dg.DagsterInstance, asset: Any, *, limit: int = 1_000) -> pd
     """
     import pandas as pd
 
-    key = _key_of(asset)
-    found = list(_events(instance, key, limit))
-    found.sort(key=lambda one: one[0], reverse=True)
     columns = [part.split()[0] for part in _COLUMNS.split(", ")]
-    rows = [{name: record.get(name) for name in columns} for _, record in found[:limit]]
+    found = build_records(instance, _key_of(asset), limit=limit)
+    rows = [{name: record.get(name) for name in columns} for record in found]
     table = pd.DataFrame(rows, columns=columns)
     table["time"] = pd.to_datetime(table["time"], utc=True)
     return table
+
+
+def build_records(
+    instance: dg.DagsterInstance, key: dg.AssetKey, *, limit: int, patience: int | None = None
+) -> list[dict[str, Any]]:
+    """What the builds of a guarded asset recorded, the newest first; none of other assets.
+
+    ``patience``: after how many pages without any record no more of them are read.
+    """
+    events = _events(instance, key, limit, patience=patience)
+    found = sorted(events, key=lambda one: one[0], reverse=True)
+    return [record for _, record in found[:limit]]
 
 
 def _key_of(asset: Any) -> dg.AssetKey:
@@ -176,12 +186,12 @@ def _key_of(asset: Any) -> dg.AssetKey:
 
 
 def _events(
-    instance: dg.DagsterInstance, key: dg.AssetKey, limit: int
+    instance: dg.DagsterInstance, key: dg.AssetKey, limit: int, *, patience: int | None
 ) -> Iterator[tuple[float, dict[str, Any]]]:
     """Each record with its time; what was withheld is on record as an observation."""
     for fetch in (instance.fetch_materializations, instance.fetch_observations):
         cursor: str | None = None
-        left = limit
+        left, pages = limit, 0
         while left > 0:
             page = fetch(key, limit=min(_PAGE, left), cursor=cursor)
             for one in page.records:
@@ -192,5 +202,6 @@ def _events(
                     left -= 1
                     yield one.timestamp, dict(value)
             cursor = page.cursor
-            if not page.has_more:
+            pages += 1
+            if not page.has_more or (left == limit and pages == patience):
                 break

@@ -16,31 +16,34 @@ import dagster as dg
 from dq_dagster.evaluation.in_flight.phases import JudgedInFlight, PhaseName, Phases
 from dq_dagster.evaluation.in_flight.rows import RowsInFlight, exactly
 from dq_dagster.evaluation.outcome import Outcome
-from dq_dagster.integration.checks.batches import PartitionedSource
 from dq_dagster.integration.checks.build import with_progress
 from dq_dagster.integration.checks.failures import presentable_error
-from dq_dagster.integration.checks.readers import AssetIOManager
 from dq_dagster.integration.checks.request import with_declared_schema
 from dq_dagster.integration.checks.results import Recording, events_of
-from dq_dagster.integration.checks.step import CheckedAsset, CheckRun, datasets_beside
+from dq_dagster.integration.checks.step import (
+    CheckedAsset,
+    CheckRun,
+    datasets_beside,
+    sampling_of,
+)
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.pager import latest_materialization, materializations
 from dq_dagster.integration.guarded.build_record import Build
 from dq_dagster.integration.guarded.destination import Destination, destination_of
-from dq_dagster.integration.guarded.incoming import incoming_rows
+from dq_dagster.integration.guarded.incoming import as_pandas, incoming_rows, stored_others
 from dq_dagster.integration.guarded.quarantine import (
     Entry,
     Quarantine,
     forgotten,
     masked_columns,
 )
+from dq_dagster.integration.guarded.replayed import require_all_rows
 from dq_dagster.integration.guarded.returned import Returned
 from dq_dagster.integration.guarded.rules import DroppedRows, in_flight
 from dq_dagster.integration.guarded.stats import PARTITION_ROWS, ROWS, STOPPING_RULES, StatsTable
 from dq_dagster.integration.internals import (
     asset_metadata,
     disable_dagster_warnings,
-    holds_one_run_only,
     io_manager_of,
 )
 from dq_dagster.integration.io_manager import Published, SparkIOManager
@@ -55,13 +58,13 @@ from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.fields.ranges import some_seconds
 from dq_dagster.ruleset import RuleSet, dataset_check_name, fingerprint
 from dq_dagster.spark.frames.divided import AlikePartitions, Divided
-from dq_dagster.spark.frames.frames import TARGET, to_pandas
+from dq_dagster.spark.frames.frames import TARGET
 from dq_dagster.spark.session.deadline import time_limit
 from dq_dagster.spark.session.session import current_session
 from dq_dagster.storage.judged import JudgedFiles
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 # The outputs of the step.
 ASSET, QUARANTINE = "result", "quarantine"
@@ -163,43 +166,52 @@ class GuardedRun:
     def events(self, returned: Returned) -> Iterator[Any]:
         """What the step gives to Dagster: rows where they belong, and a result for each check."""
         started, now = time.monotonic(), datetime.now(UTC)
-        manager = io_manager_of(self.context, self.key)
-        session = self.session
-        destination = self._destination(manager, session)
+        destination = self._destination()
         with destination.judged() as files:
             rows = self._written(destination.prepared(returned.value), files, now)
             try:
-                build = self._judged(rows, session, now)
+                build = self._judged(rows, self.session, now)
+                published, kept = self._stored(build, returned, destination)
             except Exception as error:
                 yield from self._unjudged(rows, now, error)
                 raise
-            bad = self._quarantined(build, session)
-            if build.stopping:
-                kept = None if bad is None else destination.keep(bad, returned.value)
-                build = replace(build, seconds=time.monotonic() - started)
-                yield from self._withheld(build, returned, kept)
-            self._require_quarantine(build, destination)
-            published, kept = destination.publish(files, session, bad, returned.value)
-            if returned.as_pandas and not isinstance(published, Published):
-                published, kept = _as_pandas(published), _as_pandas(kept)
             build = replace(build, seconds=time.monotonic() - started)
+            if build.stopping:
+                yield from self._withheld(build, returned, kept)
             yield from self._published(build, returned, published, kept)
 
-    def _destination(self, manager: Any, session: SparkSession) -> Destination:
-        kept = self.guarded.quarantine
+    def _stored(self, build: Build, returned: Returned, destination: Destination) -> Any:
+        """What is given out for asset and quarantine; of a replay that is stopped, nothing."""
+        require_all_rows(returned.replayed, build.written, self.name)
+        bad = self._quarantined(build, self.session)
+        if build.stopping:
+            kept = None if returned.is_replay else bad
+            return None, None if kept is None else destination.keep(kept, returned.value)
+        self._require_quarantine(build, destination)
+        published, kept = destination.publish(build.rows.files, self.session, bad, returned.value)
+        pandas = returned.as_pandas and not isinstance(published, Published)
+        return (as_pandas(published), as_pandas(kept)) if pandas else (published, kept)
+
+    def _destination(self) -> Destination:
+        manager, kept = io_manager_of(self.context, self.key), self.guarded.quarantine
         store = None if kept is None else kept.store(manager)
-        return destination_of(manager, self.key, store, self.guarded.staging, session)
+        return destination_of(manager, self.key, store, self.guarded.staging, self.session)
 
     def _written(self, value: Any, files: JudgedFiles, now: datetime) -> RowsInFlight:
         rules = tuple(rule for rule in self.rules if rule.counts_rows)
         beside = datasets_beside(self.context, self.guarded.checked, CheckRequest(()))
-        rows = RowsInFlight(self.name, rules, files, now, beside)
-        rows.write(incoming_rows(value, self.name, self.asset(), self.keys))
+        asset = self.asset()
+
+        def other_partitions() -> list[DataFrame]:
+            return [one.frame for one in stored_others(self.context, asset, self.keys)]
+
+        rows = RowsInFlight(self.name, rules, files, now, beside, other_partitions)
+        rows.write(incoming_rows(value, self.name, asset, self.keys))
         return rows
 
     def _judged(self, rows: RowsInFlight, session: SparkSession, now: datetime) -> Build:
         counts, faults = rows.counted(session)
-        bad = any(one.bad for one in counts.values())
+        masked = () if self.guarded.quarantine is None else self.guarded.quarantine.sensitive
         phases = Phases(
             rows,
             self.rules,
@@ -207,6 +219,7 @@ class GuardedRun:
             faults,
             self._history(self.asset(), by_build=False),
             lambda request: datasets_beside(self.context, self.guarded.checked, request),
+            sampling_of(self.context, self.guarded.checked, masked=masked),
         )
         timeout = self._rule_set.timeout
         with nullcontext() if timeout is None else time_limit(some_seconds(timeout)):
@@ -215,16 +228,17 @@ class GuardedRun:
                 lambda phase: self._whole(phase, rows.files, session),
             )
         found = phases.noted(judged)
-        statuses = Counter(one.outcome.status for one in found)
-        summary = ", ".join(f"{n} {status}" for status, n in statuses.items())
+        statuses = Counter(one.outcome.status for one in found).items()
+        summary = ", ".join(f"{n} {status}" for status, n in statuses)
         self.context.log.info("%s: %s", self.name, summary or "no rule")
+        bad = any(one.bad for one in counts.values())
         by_rule = rows.rule_counts(session, faults) if bad else {}
-        run_id, mark = self.context.run.run_id, fingerprint(self._rule_set)
-        return Build(self.name, run_id, now, mark, rows, counts, found, by_rule)
+        mark = fingerprint(self._rule_set)
+        return Build(self.name, self.context.run.run_id, now, mark, rows, counts, found, by_rule)
 
     def _unjudged(self, rows: RowsInFlight, now: datetime, error: Exception) -> Iterator[Any]:
         """An Error for each check, where something broke that is no rule's fault."""
-        failure = Judgement.error(presentable_error(error, self.name))
+        failure = Judgement.error(presentable_error(error, self.name, did="stored"))
         request = CheckRequest.of(
             self.rules, partitioned=self.keys is not None, partitions=self.keys
         )
@@ -238,18 +252,11 @@ class GuardedRun:
 
     def _whole(self, phase: PhaseName, files: JudgedFiles, session: SparkSession) -> Any:
         """All data there will be: what is stored of other partitions, and the rows in flight."""
-        asset = self.asset()
         kinds = [
             replace(one, frame=one.frame.drop(TARGET))
             for one in files.rows(session, *files.targets_of(phase))
         ]
-        others = [] if asset is None else [k for k in asset.existing if k not in (self.keys or ())]
-        if asset is not None and others and not holds_one_run_only(self.context, self.key):
-            stored = PartitionedSource(self.context, AssetIOManager(), asset).read(others)
-            if isinstance(stored, Mapping):
-                stored = Divided.of_frames(stored)
-            frame = stored.frame if isinstance(stored, Divided) else stored
-            kinds.append(AlikePartitions(frozenset(others), frame))
+        kinds += stored_others(self.context, self.asset(), self.keys)
         return Divided.of_kinds(kinds).undivided
 
     def _quarantined(self, build: Build, session: SparkSession) -> list[AlikePartitions] | None:
@@ -335,7 +342,7 @@ class GuardedRun:
 
     def _quarantine_events(self, build: Build, quarantined: Any) -> Iterator[Any]:
         kept = self.guarded.quarantine
-        if kept is None:
+        if kept is None or quarantined is None:
             return
         yield from self._kept(build, kept, quarantined)
         store = kept.store(io_manager_of(self.context, self.key))
@@ -391,9 +398,3 @@ class GuardedRun:
         if self.guarded.stats is not None:
             token = f"{build.run_id}/{self.name}/{','.join(self.keys or ())}"
             self.guarded.stats.append(self.session, list(records), token)
-
-
-def _as_pandas(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _as_pandas(part) for key, part in value.items()}
-    return value if value is None or isinstance(value, Published) else to_pandas(value)

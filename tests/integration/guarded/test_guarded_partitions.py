@@ -21,6 +21,7 @@ from tests.integration.guarded.gate import (
     materialized,
     positive,
     said,
+    untyped,
     why,
 )
 
@@ -269,6 +270,62 @@ def test_two_dimensions(spark: SparkSession, tmp_path: Path) -> None:
         "all": "Error",
     }
     assert (gate.ids(), gate.quarantined()) == ([1, 3], {2: ("left_out", ["positive"])})
+
+
+def test_values_that_repeat_in_other_partitions(spark: SparkSession, tmp_path: Path) -> None:
+    """What is stored stays; of rows that come together, all are left out, or all but one."""
+    narrow, wide = "id int, amount int", "id bigint, amount int, note string"
+    value: dict[str, Any] = {
+        day(1): spark.createDataFrame([(1, 5), (2, 5)], narrow),
+        day(2): spark.createDataFrame([(1, 9), (3, 3), (4, 4)], narrow),
+        day(3): spark.createDataFrame([(3, 7, "x"), (4, 1, None), (5, 5, None)], wide),
+    }
+    gate = daily(
+        tmp_path,
+        lambda keys: {key: value[key] for key in keys},
+        [
+            dq.ColumnUnique(
+                name="odd",
+                columns="id",
+                where="id % 2 = 1",
+                scope="whole_dataset",
+                action_if_failed="drop",
+            ),
+            untyped.ColumnUnique(
+                name="all", columns="id", keep={"order_by": "amount DESC"}, scope="both"
+            ),
+            dq.ColumnUnique(name="by_day", columns="id", action_if_failed="drop"),
+            dq.RowExpectation(
+                name="twice",
+                expectation="id <> 4 OR count(*) OVER (PARTITION BY id) = 1",
+                across_rows=True,
+                scope="whole_dataset",
+                action_if_failed="drop",
+            ),
+        ],
+    )
+    assert gate.build(day(1)).success
+    run = gate.build(day(2), day(3))
+    assert run.success
+    assert gate.ids() == [1, 2, 5]
+    found = [
+        (row["id"], row["dq_state"], sorted(one["rule"] for one in row["dq_faults"]))
+        for row in gate.published(QUARANTINE)
+    ]
+    assert sorted(found) == [
+        (1, "left_out", ["all", "odd"]),
+        (3, "left_out", ["all", "odd"]),
+        (3, "left_out", ["odd"]),
+        (4, "left_out", ["all", "twice"]),
+        (4, "left_out", ["twice"]),
+    ]
+    counts = {one["partition"]: one["rules"] for one in gate.stats() if one["run_id"] == run.run_id}
+    names = ("odd", "all", "by_day", "twice")
+    assert [counts[day(2)][name]["faults"] for name in names] == [2, 2, 0, 1]
+    assert [counts[day(3)][name]["faults"] for name in names] == [1, 1, 0, 1]
+    verdicts = judged(run)
+    assert {verdicts[name] for name in ("odd", "twice", "all__dataset")} == {"Error"}
+    assert verdicts["all", day(2)] == verdicts["by_day", day(3)] == "Ok"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from tests.integration.guarded.gate import (
     orders,
     own_columns,
     positive,
+    said,
     why,
 )
 
@@ -74,6 +75,8 @@ def test_a_quarantine_that_cannot_be_written_publishes_nothing(
     run = gate.build(*keys)
     assert not run.success
     assert built(run) == []
+    assert list(judged(run).values()) == ["Error"] * max(len(keys), 1)
+    assert all("could not be stored" in text for text in said(run).values())
     assert gate.published() == before
     kept.unlink()
     (tmp_path / "away").rename(kept)
@@ -193,6 +196,26 @@ def test_bad_rows_of_what_is_published_stay_beside_those_that_are_withheld(
     run = build(5, -2)
     assert run.success
     assert (kept_in(gate, keys), quarantined_counts(run)) == ([(-2, "left_out")], counts(1))
+
+
+def test_withheld_rows_whose_columns_do_not_fit_those_that_are_kept(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Where types clash, both are texts: no row is lost, and the checks have their results."""
+    rules = [positive("ignore"), dq.RecordCountInRange(name="two", min=2, action_if_failed="fail")]
+    gate = Gate(tmp_path, orders(spark, 5, -1), rules)
+    assert gate.build().success
+    rows = [([7, 8], "-2", "new")]
+    gate.value = spark.createDataFrame(rows, "id array<int>, amount string, note string")
+    run = gate.build()
+    assert judged(run) == {"positive": "Error", "two": "Error"}
+    assert "Nothing of 'orders' was published. two" in why(run)
+    assert gate.ids() == [1, 2]
+    found = gate.frame(QUARANTINE).selectExpr("id", "amount", "note", "dq_state").collect()
+    assert sorted(map(tuple, found)) == [
+        ("2", "-1", None, "kept"),
+        ("[7,8]", "-2", "new", "withheld"),
+    ]
 
 
 CANARY = "Canary-73195"

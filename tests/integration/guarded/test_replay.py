@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import dq_dagster as dq
 from dq_dagster.cli.main import main
@@ -148,11 +149,13 @@ def test_what_is_in_the_table_stays_there(make: Callable[..., Warehouse]) -> Non
     # By stricter rules than the table was built with, and with a row that would win by its order.
     rules = [*STRICT[:2], dq.ColumnValuesInRange(name="small", columns="x", max=5)]
     rules += [dq.RowExpectation(name="new", expectation="id <> 3", action_if_failed="drop")]
-    done = house.replay(rules, repair=lambda rows: rows.where("x = 1").selectExpr("id", "99D AS x"))
-    assert done.released == 1, "one of two was taken away by the repair"
+    done = house.replay(rules, repair=lambda rows: rows.withColumn("x", F.lit(99.0)))
     assert house.table() == [(1, 9.0), (3, 3.0), (4, 40.0), (5, -1.0)]
-    [stays] = [row for row in house.kept() if row[2] == "left_out"]
-    assert stays == (1, 99.0, "left_out", ["one_each", "small"])
+    assert done.released == 0
+    assert [row for row in house.kept() if row[2] == "left_out"] == [
+        (1, 99.0, "left_out", ["one_each", "small"]),
+        (None, 99.0, "left_out", ["id_given", "small", "new"]),
+    ]
 
 
 def test_partitions_are_replayed_one_by_one(make: Callable[..., Warehouse]) -> None:
@@ -191,6 +194,49 @@ def test_masked_values_have_to_be_restored(make: Callable[..., Warehouse]) -> No
             house.replay(LENIENT, dry_run=dry_run)
     done = house.replay(LENIENT, repair=lambda rows: rows.selectExpr("id", "4D AS x"))
     assert (done.before, done.released) == (4, 2)
+
+
+def test_what_a_repair_gives_back(make: Callable[..., Warehouse]) -> None:
+    """Each row once, with the columns of the table: else rows are lost, doubled, or made others."""
+    warehouse = make()
+    assert warehouse.build(STRICT)
+    before = warehouse.table(), warehouse.kept()
+    twice = F.explode(F.array(F.lit(1), F.lit(2)))
+    repairs: list[tuple[Callable[[DataFrame], DataFrame], str]] = [
+        (lambda rows: rows.where("x > 5"), "was given 4 rows and gave back 2: it has to give back"),
+        (lambda rows: rows.withColumn("n", twice), "was given 4 rows and gave back 8"),
+        (lambda rows: rows.drop("id"), "gave back rows without the column 'id'"),
+        (
+            lambda rows: rows.withColumn("x", F.lit("1")),
+            "gave back 'x' as string, which is double in the table: cast it to double.",
+        ),
+    ]
+    for repair, message in repairs:
+        with pytest.raises(NotReplayable, match=message):
+            warehouse.replay(STRICT, repair=repair, dry_run=True)
+    for repair, message in repairs[::3]:
+        with pytest.raises(NotReplayable, match=f"as it was. The repair of 'things' {message}"):
+            warehouse.replay(STRICT, repair=repair)
+    assert (warehouse.table(), warehouse.kept()) == before
+
+
+def test_a_dry_run_knows_what_would_stop_a_replay(make: Callable[..., Warehouse]) -> None:
+    warehouse = make()
+    assert warehouse.build(STRICT)
+    before = warehouse.table(), warehouse.kept()
+    cases: list[tuple[list[Any], str]] = [
+        ([dq.RowExpectation(name="given", expectation="id > 0", action_if_failed="fail")], "given"),
+        (
+            [dq.RecordCountInRange(name="few", max=4, on="validated", action_if_failed="fail")],
+            "few",
+        ),
+    ]
+    for rules, name in cases:
+        with pytest.raises(NotReplayable, match=f"would publish nothing. {name}: "):
+            warehouse.replay(rules, dry_run=True)
+        with pytest.raises(NotReplayable, match=f"Nothing of 'things' was published. {name}: "):
+            warehouse.replay(rules)
+    assert (warehouse.table(), warehouse.kept()) == before
 
 
 @pytest.mark.parametrize("killed_after", [0, 1])

@@ -10,6 +10,7 @@ import dagster as dg
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+import dq_dagster as dq
 from tests.integration.guarded.gate import (
     QUARANTINE,
     Gate,
@@ -344,3 +345,26 @@ def test_a_limit_on_dropped_rows(
     )
     assert built(run) == [("orders_quarantine", None)]
     assert {state for state, _ in gate.quarantined().values()} == {"withheld"}
+
+
+def test_samples_are_shown_of_named_columns_alone(spark: SparkSession, tmp_path: Path) -> None:
+    rules = [
+        positive(),
+        dq.ColumnUnique(name="unique", columns="id", action_if_failed="drop"),
+        dq.ColumnNotEmpty(name="given", columns="note"),
+    ]
+    rule_set = untyped.RuleSet(asset="orders", rules=rules, samples=["amount", "id"])
+    value = spark.createDataFrame(
+        [(1, -7, "a"), (1, -7, None), (2, 3, "b")], "id int, amount int, note string"
+    )
+    gate = Gate(tmp_path, value, rule_set, quarantine=dq.Quarantine(sensitive=["id"]))
+    shown = {
+        one.check_name: [tuple(row.data.values()) for row in _table(one).records]
+        for one in gate.build().get_asset_check_evaluations()
+        if "dq/samples" in one.metadata
+    }
+    assert shown == {"positive": [("amount", "-7", 2)], "unique": [("id", "***", 2)]}
+
+
+def _table(evaluation: dg.AssetCheckEvaluation) -> Any:
+    return evaluation.metadata["dq/samples"]
