@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
@@ -56,9 +57,25 @@ TYPICAL = by_family()[RuleFamily.CHANGE_DETECTION]
 CUSTOMERS = {
     "references": {"customers": pd.DataFrame({"name": ["Ada", "Bo", "Cleo", "Dan", "Eva", "Finn"]})}
 }
+SHIPPED = {
+    "references": {
+        # Order 8 is missing, one amount is off by a little and one by more.
+        "shipped_orders": pd.DataFrame(
+            {
+                "order_id": [1, 2, 3, 4, 5, 6, 7],
+                "customer": ["Ada", "Bo", "Cleo", "Dan", "Eva", "Ada", "Finn"],
+                "amount": [
+                    Decimal(text)
+                    for text in ("20.00", "35.50", "120.30", "15.90", "60.00", "48.25", "99.90")
+                ],
+            }
+        )
+    }
+}
 # What an example needs besides the table: further arguments of dq.evaluate, by rule type.
 FURTHER_ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     **dict.fromkeys(("column_values_in_reference", "query_dq"), CUSTOMERS),
+    "table_diff": SHIPPED,
     **dict.fromkeys(TYPICAL, WITH_PAST),
 }
 
