@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from dq_dagster.evaluation.backtest.backtest import backtest as backtest
     from dq_dagster.evaluation.backtest.result import Backtest as Backtest
     from dq_dagster.evaluation.backtest.result import BacktestPoint as BacktestPoint
+    from dq_dagster.evaluation.diff.diff import diff as diff
+    from dq_dagster.evaluation.diff.result import Diff as Diff
+    from dq_dagster.evaluation.diff.row_hashes import RowHashes as RowHashes
+    from dq_dagster.evaluation.diff.row_hashes import row_hashes as row_hashes
     from dq_dagster.evaluation.evaluate import evaluate as evaluate
     from dq_dagster.evaluation.faults import failing_rows as failing_rows
     from dq_dagster.evaluation.faults import split as split
@@ -26,10 +30,12 @@ if TYPE_CHECKING:
     from dq_dagster.evaluation.result import Evaluation as Evaluation
     from dq_dagster.evaluation.topnotch.report import PlanReport as PlanReport
     from dq_dagster.integration.checks.build import build_asset_checks as build_asset_checks
+    from dq_dagster.integration.checks.jobs import build_check_job as build_check_job
     from dq_dagster.integration.checks.loading import UnknownAssetWarning as UnknownAssetWarning
     from dq_dagster.integration.checks.loading import validate as validate
     from dq_dagster.integration.checks.readers import Files as Files
     from dq_dagster.integration.checks.readers import Table as Table
+    from dq_dagster.integration.checks.run_modes import build_check_sensor as build_check_sensor
     from dq_dagster.integration.guarded.build import guard as guard
     from dq_dagster.integration.guarded.build import guarded_asset as guarded_asset
     from dq_dagster.integration.guarded.quarantine import Quarantine as Quarantine
@@ -49,9 +55,17 @@ if TYPE_CHECKING:
     from dq_dagster.rules.fields.reference import Reference as Reference
     from dq_dagster.rules.fields.threshold import AtLeast as AtLeast
     from dq_dagster.rules.fields.threshold import AtMost as AtMost
+    from dq_dagster.rules.templates.template import Template as Template
     from dq_dagster.rules.types import *  # noqa: F403
     from dq_dagster.rules.types.uniqueness import Keep as Keep
     from dq_dagster.ruleset import RuleSet as RuleSet
+    from dq_dagster.ruleset import bind as bind
+    from dq_dagster.sources.contracts.changes import ContractDiff as ContractDiff
+    from dq_dagster.sources.contracts.changes import contract_diff as contract_diff
+    from dq_dagster.sources.contracts.load import load_contract as load_contract
+    from dq_dagster.sources.contracts.write import WrittenContract as WrittenContract
+    from dq_dagster.sources.contracts.write import to_contract as to_contract
+    from dq_dagster.sources.contracts.write import write_contract as write_contract
     from dq_dagster.sources.json_schema import json_schema as json_schema
     from dq_dagster.sources.load import load_rules as load_rules
     from dq_dagster.sources.migration import Migration as Migration
@@ -60,6 +74,7 @@ if TYPE_CHECKING:
     from dq_dagster.sources.spark_expectations.load import (
         load_spark_expectations as load_spark_expectations,
     )
+    from dq_dagster.sources.yaml.files import load_templates as load_templates
     from dq_dagster.spark.frames.schemas import schema_of as schema_of
     from dq_dagster.spark.session.java import ensure_java as ensure_java
 
@@ -69,6 +84,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "errors": ("DeclarationError", "DqError", "UnreadableData"),
     "evaluation.backtest.backtest": ("backtest",),
     "evaluation.backtest.result": ("Backtest", "BacktestPoint"),
+    "evaluation.diff.diff": ("diff",),
+    "evaluation.diff.result": ("Diff",),
+    "evaluation.diff.row_hashes": ("RowHashes", "row_hashes"),
     "evaluation.evaluate": ("evaluate",),
     "evaluation.faults": ("failing_rows", "split"),
     "evaluation.history.history": ("History", "Recorded"),
@@ -76,8 +94,10 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "evaluation.result": ("Evaluation",),
     "evaluation.topnotch.report": ("PlanReport",),
     "integration.checks.build": ("build_asset_checks",),
+    "integration.checks.jobs": ("build_check_job",),
     "integration.checks.loading": ("UnknownAssetWarning", "validate"),
     "integration.checks.readers": ("Files", "Table"),
+    "integration.checks.run_modes": ("build_check_sensor",),
     "integration.guarded.build": ("guard", "guarded_asset"),
     "integration.guarded.quarantine": ("Quarantine",),
     "integration.guarded.replay": ("replay",),
@@ -93,12 +113,17 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "rules.fields.metric_source": ("MetricSource",),
     "rules.fields.reference": ("Reference",),
     "rules.fields.threshold": ("AtLeast", "AtMost"),
+    "rules.templates.template": ("Template",),
     "rules.types.uniqueness": ("Keep",),
-    "ruleset": ("RuleSet",),
+    "ruleset": ("RuleSet", "bind"),
+    "sources.contracts.changes": ("ContractDiff", "contract_diff"),
+    "sources.contracts.load": ("load_contract",),
+    "sources.contracts.write": ("WrittenContract", "to_contract", "write_contract"),
     "sources.json_schema": ("json_schema",),
     "sources.load": ("load_rules",),
     "sources.migration": ("Migration", "MigrationEntry", "MigrationReport"),
     "sources.spark_expectations.load": ("load_spark_expectations",),
+    "sources.yaml.files": ("load_templates",),
     "spark.frames.schemas": ("schema_of",),
     "spark.session.java": ("ensure_java",),
 }

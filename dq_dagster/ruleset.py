@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
@@ -19,10 +19,11 @@ from dq_dagster.rules.catalogue import parse_rule
 from dq_dagster.rules.fields.constraints import OnEmpty, RowSql, Words
 from dq_dagster.rules.fields.declared import AnyReader
 from dq_dagster.rules.fields.meaning import Vocabulary
-from dq_dagster.rules.fields.metric_source import MetricSource, parse_metrics
+from dq_dagster.rules.fields.metric_source import parse_metrics
 from dq_dagster.rules.fields.problems import problems_of
 from dq_dagster.rules.fields.ranges import Window
 from dq_dagster.rules.fields.schema_columns import Columns, fields_of
+from dq_dagster.rules.templates.template import parse_templates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +60,9 @@ class RuleSet(BaseModel):
     metrics: Mapping[str, Any] = {}
     """Metrics that rules call by name: measures such as ``column_avg:amount``, functions, or
     sources such as ``{query: ...}``."""
+    templates: Mapping[str, Any] = {}
+    """Templates that rules call by name, beside the built-in ones; each is a ``Template`` or the
+    same as a dict."""
     on_empty: OnEmpty = "pass"
     """What a rule with nothing to judge counts as, unless it says otherwise itself."""
     empty_includes_blank: bool = False
@@ -110,12 +114,15 @@ class RuleSet(BaseModel):
         vocabulary = Vocabulary.read(self.meanings, self.column_meanings, problems)
         vocabulary = vocabulary.beside(self.declared_meanings)
         declared = parse_metrics(self.metrics, problems)
+        templates = parse_templates(self.templates, problems)
         parsed = in_terms_of(vocabulary, parse_all(self.rules, problems), problems)
-        parsed = _each(parsed, declared, problems)
+        parsed = _each(parsed, lambda rule: rule.with_metrics(declared), problems)
+        parsed = _each(parsed, lambda rule: rule.with_templates(templates), problems)
         problems += collisions(parsed)
         if problems:
             raise DeclarationError([replace(p, asset=name) for p in problems])
         self.__dict__["metrics"] = declared
+        self.__dict__["templates"] = templates
         self.__dict__["rules"] = tuple(
             rule.with_defaults(
                 on_empty=self.on_empty,
@@ -158,6 +165,17 @@ class RuleSet(BaseModel):
         return tuple(rule for rule in self.rules if rule.enabled)
 
 
+def bind(rules: Iterable[Any], *, assets: Iterable[Any], **settings: Any) -> list[RuleSet]:
+    """The same rules for several assets: one rule set an asset.
+
+    All other arguments are those of ``dq.RuleSet``.
+    """
+    if isinstance(assets, str) or not isinstance(assets, Iterable):
+        raise DeclarationError.of(f"assets= takes a list of assets, not {assets!r}.")
+    shared = tuple(rules.rules if isinstance(rules, RuleSet) else rules)
+    return [RuleSet(asset=asset, rules=shared, **settings) for asset in assets]
+
+
 _NO_ASSET = "data"
 
 
@@ -194,13 +212,13 @@ def as_rule_set(rules: Any) -> RuleSet:
 
 
 def _each(
-    rules: Iterable[Rule], metrics: Mapping[str, MetricSource], problems: list[Problem]
+    rules: Iterable[Rule], filled: Callable[[Rule], Rule], problems: list[Problem]
 ) -> list[Rule]:
-    """The rules with the metrics they name; what cannot be found is added to ``problems``."""
+    """The rules with what they call by name; what cannot be found is added to ``problems``."""
     found = []
     for rule in rules:
         try:
-            found.append(rule.with_metrics(metrics))
+            found.append(filled(rule))
         except DeclarationError as error:
             problems += error.problems
     return found
@@ -261,15 +279,24 @@ def check_names(rule: Rule) -> tuple[str, ...]:
     return (name, dataset_check_name(rule)) if rule.scope == "both" else (name,)
 
 
+#: What the name of a check of the whole dataset ends in, where there is one of partitions too.
+DATASET_CHECK = "__dataset"
+
+
 def dataset_check_name(rule: Rule) -> str:
     """The name of the check of a partitioned asset that judges the whole dataset."""
-    return f"{rule.check_name}__dataset" if rule.scope == "both" else rule.check_name
+    return f"{rule.check_name}{DATASET_CHECK}" if rule.scope == "both" else rule.check_name
 
 
 # What a rule set says for its own rules only, which have it already.
 _DEFAULTS_OF_RULES = {"on_empty", "empty_includes_blank"}
 # What a rule set names; several may each name some.
-_NAMES = {"metrics": "metric", "meanings": "meaning", "column_meanings": "the meaning of column"}
+_NAMES = {
+    "metrics": "metric",
+    "templates": "template",
+    "meanings": "meaning",
+    "column_meanings": "the meaning of column",
+}
 
 
 def merged(rule_sets: Sequence[RuleSet]) -> list[RuleSet]:

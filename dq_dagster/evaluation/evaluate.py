@@ -141,7 +141,11 @@ def evaluate_plan(
     if plan.request.partitions:
         source.require_possible(plan.request.partitions)
     scanned = scan(source, plan, reuse)
-    found = judge_scan(plan, scanned, history=history)
+    return sampled(judge_scan(plan, scanned, history=history), scanned, sampling)
+
+
+def sampled(found: Evaluation, scanned: Scan, sampling: Sampling | None) -> Evaluation:
+    """The same, with values that broke the rules, if they are asked for."""
     if sampling is None or found.ok:
         return found
     # What is on record of other partitions has no rows to show.

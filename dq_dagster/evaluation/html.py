@@ -39,7 +39,7 @@ def html_of_all(headline: str, outcomes: Sequence[Outcome]) -> str:
         for outcome in outcomes
     ]
     groups = "".join(_groups(outcome) for outcome in outcomes)
-    return f"<p><b>{escape(headline)}</b></p>{_table(names, rows)}{groups}"
+    return f"<p><b>{escape(headline)}</b></p>{html_table(names, rows)}{groups}"
 
 
 def html_of(outcome: Outcome) -> str:
@@ -79,7 +79,7 @@ def _columns(outcome: Outcome) -> str:
         ]
         for name, column in outcome.columns.items()
     ]
-    return _table(["column", "status", "observed", "message"], rows)
+    return html_table(["column", "status", "observed", "message"], rows)
 
 
 def _groups(outcome: Outcome) -> str:
@@ -106,7 +106,7 @@ def _group_table(groups: Sequence[GroupRow]) -> str:
         ]
         for group in groups
     ]
-    return _table(names, rows)
+    return html_table(names, rows)
 
 
 def group_name(group: GroupRow) -> str:
@@ -119,7 +119,7 @@ def group_name(group: GroupRow) -> str:
 _LEFT = 'style="text-align:left"'
 
 
-def _table(names: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+def html_table(names: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
     """Cells are HTML already."""
     head = "".join(f"<th {_LEFT}>{name}</th>" for name in names)
     body = "".join(f"<tr>{''.join(_cells(row))}</tr>" for row in rows)

@@ -43,7 +43,7 @@ from dagster._utils.warnings import disable_dagster_warnings
 
 from dq_dagster.integration.step_context import StepContext
 
-__all__ = ["disable_dagster_warnings"]
+__all__ = ["PARTITION_NAME_TAG", "disable_dagster_warnings", "partition_loading_context"]
 
 if TYPE_CHECKING:
     from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetGraph
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 _FINISHED = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
 # Of a run whose events nobody waits for on the screen.
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-_RANGE_TAGS = [ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG]
+RANGE_TAGS = [ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG]
 # The entry of an asset's metadata that names its IO manager.
 IO_MANAGER_KEY = SYSTEM_METADATA_KEY_IO_MANAGER_KEY
 # What Dagster notes on an asset that it only knows because something refers to it.
@@ -87,8 +87,7 @@ def load_asset_value(
         return _load_own(step, key, partitions)
     definition = step.op_def.input_def_named(step_input.name)
     asking = step if partitions is None else _asking_for(step, key, partitions)
-    events = cast("Any", step_input.source).load_input_object(asking, definition)
-    return next(iter(events))
+    return next(iter(cast("Any", step_input.source).load_input_object(asking, definition)))
 
 
 def _load_own(
@@ -168,6 +167,11 @@ def partitions_def_of(
 def is_built_by_dagster(context: StepContext, key: dg.AssetKey) -> bool:
     """Whether some run can materialize the asset, so that Dagster knows what there is of it."""
     return _is_buildable(_step(context), key) or False
+
+
+def builds(context: StepContext, key: dg.AssetKey) -> bool:
+    """Whether the run itself builds the asset: in one that does not, others seem to."""
+    return key in _step(context).job_def.asset_layer.asset_graph.materializable_asset_keys
 
 
 def is_external(context: StepContext | dg.InputContext, key: dg.AssetKey) -> bool:
@@ -270,11 +274,10 @@ def checks_on_record(instance: dg.DagsterInstance) -> list[dg.AssetCheckKey]:
     if not isinstance(storage, SqlEventLogStorage):
         return []
     columns = AssetCheckExecutionsTable.c
-    query = columns.evaluation_event_storage_id.is_not(None)
     with storage.index_connection() as connection:
         found = connection.execute(
             AssetCheckExecutionsTable.select()
-            .where(query)
+            .where(columns.evaluation_event_storage_id.is_not(None))
             .with_only_columns(columns.asset_key, columns.check_name)
             .distinct()
         ).all()
@@ -346,8 +349,7 @@ def evaluation_event(
 
 def output_of_check(context: StepContext, key: dg.AssetCheckKey) -> dg.Output[None]:
     """What lets steps go on that wait for a check."""
-    name = _step(context).job_def.asset_layer.get_op_output_name(key)
-    return dg.Output(None, output_name=name)
+    return dg.Output(None, output_name=_step(context).job_def.asset_layer.get_op_output_name(key))
 
 
 def partitioned_check_spec(
@@ -361,7 +363,7 @@ def partitioned_check_spec(
 def partition_tags(context: StepContext) -> dict[str, str]:
     """The tags by which a run says what partitions it is about, as they were written."""
     tags = context.run.tags
-    named = [PARTITION_NAME_TAG] if PARTITION_NAME_TAG in tags else _RANGE_TAGS
+    named = [PARTITION_NAME_TAG] if PARTITION_NAME_TAG in tags else RANGE_TAGS
     return {tag: tags[tag] for tag in named if tag in tags}
 
 

@@ -42,7 +42,8 @@ class Evidence:
     """The values of the metrics a rule needs, on one slice of the data.
 
     ``pasts`` holds what was observed before by metric key, or why that could not be read;
-    ``moment`` is when the slice counts for, if that is not ``now``.
+    ``moment`` is when the slice counts for, if that is not ``now``; ``earlier`` that of the period
+    that the rule compares with, where periods are windows of time.
     """
 
     values: Mapping[Metric, Any]
@@ -50,6 +51,7 @@ class Evidence:
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     pasts: Mapping[str, Sequence[PastValue]] | RuleFailure = field(default_factory=dict)
     moment: datetime | None = None
+    earlier: datetime | None = None
 
     def __getitem__(self, metric: Metric) -> Any:
         """The measured value; raises the metric's failure if it could not be measured."""

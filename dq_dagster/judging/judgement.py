@@ -31,6 +31,26 @@ def worst(statuses: Iterable[Status]) -> Status:
     return max(statuses, key=BADNESS.__getitem__, default=Status.NOT_COMPUTED)
 
 
+# What statuses count in quality scores; Empty and NotComputed say nothing.
+WORTH = {Status.OK: 1.0, Status.WARNING: 0.5, Status.ERROR: 0.0}
+
+
+def worth(*, ok: int, warning: int, error: int) -> float | None:
+    """The value of a rule of which so many slices have these statuses."""
+    judged = ok + warning + error
+    return (WORTH[Status.OK] * ok + WORTH[Status.WARNING] * warning) / judged if judged else None
+
+
+def score(rules: Iterable[tuple[float, float | None]]) -> float | None:
+    """The score of rules, from 0 to 100: each with its weight and its value."""
+    total = reached = 0.0
+    for weight, value in rules:
+        if value is not None:
+            total += weight
+            reached += weight * value
+    return round(100 * reached / total, 1) if total > 0 else None
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """A status, what was observed, and one sentence that says so with numbers.

@@ -349,8 +349,10 @@ class Lookback:
     """How much of the past counts, and whether it is a slice's own or that of partitions before.
 
     Without a ``baseline`` partitions that stand for times are compared with those before them,
-    and everything else with its own past.
+    and everything else with its own past. ``periods``: what matters is the value of so many periods
+    before, and no other.
     """
 
     typical: Typical
     baseline: Baseline | None = None
+    periods: int | None = None

@@ -42,6 +42,7 @@ class PassKind(Enum):
 
     AGGREGATE = "one aggregation over the rows"
     LOOKUPS = "one join with reference values, then one aggregation"
+    DIFFS = "one full outer join with another table by keys, then one aggregation"
     COUNT_VALUES = "one count of values, and of their counts"
     ACROSS_ROWS = "windows over the rows, then one aggregation"
     MEDIANS = "two aggregations: a bracket around each median, then its middle"
@@ -57,7 +58,6 @@ class Condition(ABC):
 
     # The pass that counts the rows for which it is true.
     kind: ClassVar[PassKind] = PassKind.AGGREGATE
-    # Whether the answer for a row depends on the other rows.
     compares_rows: ClassVar[bool] = False
 
     @property
@@ -84,6 +84,11 @@ class Condition(ABC):
     def lasting(self) -> bool:
         """Whether its answer depends on nothing but the row: neither on time nor on other data."""
         return True
+
+    @property
+    def spans_partitions(self) -> bool:
+        """Whether a row is compared with those of all partitions, not of its own alone."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +266,11 @@ class RowBreaks(Condition):
 class BreaksAcrossRows(RowBreaks):
     """The same for a predicate that looks at other rows, by windows, or at tables, by subqueries.
 
-    The other rows are those that pass ``where``.
+    The other rows are those that pass ``where``; with ``whole``, those of all partitions.
     """
 
     where: str | None
+    whole: bool = False
     kind: ClassVar[PassKind] = PassKind.ACROSS_ROWS
     compares_rows: ClassVar[bool] = True
 
@@ -280,6 +286,10 @@ class BreaksAcrossRows(RowBreaks):
     @property
     def lasting(self) -> bool:
         return False
+
+    @property
+    def spans_partitions(self) -> bool:
+        return self.whole
 
     @property
     def flag(self) -> str:

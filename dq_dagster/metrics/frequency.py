@@ -44,11 +44,13 @@ class Repeated(Condition):
     """The row's value, or its combination of values, occurs in other rows as well.
 
     With ``keep``, an order, the first row of each value is none of those. Where two are alike in
-    it, all of their columns decide, so that the same data always gives the same answer.
+    it, all of their columns decide, so that the same data always gives the same answer. With
+    ``whole``, the other rows are those of all partitions.
     """
 
     grouping: Grouping
     keep: tuple[OrderTerm, ...] = ()
+    whole: bool = False
     kind: ClassVar[PassKind] = PassKind.COUNT_VALUES
     compares_rows: ClassVar[bool] = True
 
@@ -72,6 +74,10 @@ class Repeated(Condition):
     @property
     def lasting(self) -> bool:
         return False
+
+    @property
+    def spans_partitions(self) -> bool:
+        return self.whole
 
     @property
     def flag(self) -> str:

@@ -35,6 +35,27 @@ class ColumnParameter:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnsParameter:
+    """Several columns that a query calls by one name, in a row."""
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(map(quoted, self.names))
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionParameter:
+    """A condition on a row that a query calls by name; the grammar of rows has accepted it."""
+
+    sql: str
+
+    def __str__(self) -> str:
+        # Nothing in it ends the brackets: it is one expression, and has no comments.
+        return f"({self.sql})"
+
+
+@dataclass(frozen=True, slots=True)
 class ValueParameter:
     """A value that a query calls by name."""
 
@@ -108,7 +129,9 @@ class ListParameter:
         return f"[{', '.join(map(str, self.values))}]"
 
 
-Parameter: TypeAlias = ColumnParameter | ValueParameter | ListParameter
+#: Those that stand in a text as ``{name}``: what they are becomes a part of it.
+Inserted: TypeAlias = ColumnParameter | ColumnsParameter | ConditionParameter
+Parameter: TypeAlias = Inserted | ValueParameter | ListParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +179,8 @@ class QueryTemplate:
         """For each parameter its slot, what is put there, and what is bound for it."""
         filling: list[tuple[str, str, dict[str, Bound]]] = []
         for number, (name, parameter) in enumerate(self.parameters):
-            if isinstance(parameter, ColumnParameter):
-                filling.append((f"{{{name}}}", quoted(parameter.name), {}))
+            if isinstance(parameter, Inserted):
+                filling.append((f"{{{name}}}", str(parameter), {}))
                 continue
             is_list = isinstance(parameter, ListParameter)
             values = parameter.values if isinstance(parameter, ListParameter) else (parameter,)
@@ -205,6 +228,24 @@ class QueryCondition(Metric):
 
     def value(self, state: Opaque) -> bool | None:
         return truth(state, self.template.sql)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryNumber(Metric):
+    """The only value of the only row of a query."""
+
+    template: QueryTemplate
+
+    @property
+    def name(self) -> str:
+        return f"query:{self.template.key}"
+
+    @property
+    def kind(self) -> PassKind:
+        return PassKind.QUERIES
+
+    def value(self, state: Any) -> Any:
+        return state
 
 
 @dataclass(frozen=True, slots=True)

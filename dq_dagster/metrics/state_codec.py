@@ -14,17 +14,19 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 from dq_dagster.metrics.constant import Single
+from dq_dagster.metrics.row_hash import HashSum
 from dq_dagster.metrics.states import Extreme, Moments, Odd, Tally, Total
 from dq_dagster.metrics.value_codec import READERS, SAFE
 from dq_dagster.metrics.value_codec import encode as encode_value
 
 Json: TypeAlias = int | list[Any]
 
-_MIN, _MAX, _TOTAL, _MOMENTS = "n", "x", "t", "m"
+_MIN, _MAX, _TOTAL, _MOMENTS, _HASH = "n", "x", "t", "m", "h"
 # Squares of doubles and sums of very many of them need no more; damaged text might ask for more.
 _MOST_PLACES = 8_000
 _MOST_DIGITS = 2_000
 _FRACTION = re.compile(r"(-?[0-9a-f]{1,2000})(?:p-([0-9]{1,4})|/([0-9a-f]{1,2000}))")
+_HASH_TEXT = re.compile(r"[0-9a-f]{32}")
 _ALL_ODD = Odd.PLUS_INFINITY | Odd.MINUS_INFINITY | Odd.NAN
 
 
@@ -49,12 +51,14 @@ def encode(state: object) -> Json | None:
             case Moments(count, total, power, step, odd):
                 sums = [_scalar(total), _scalar(power)]
                 return [_MOMENTS, _count(count), *sums, _scalar(step), *_unless_none(odd)]
+            case HashSum(count):
+                return [_HASH, _count(count), state.text]
     except _Unfit:
         pass
     return None
 
 
-def decode(written: object) -> Tally | Extreme | Total | Moments | None:
+def decode(written: object) -> Tally | Extreme | Total | Moments | HashSum | None:
     """The state that was written down; None if this is none, or one of another version."""
     try:
         match written:
@@ -68,6 +72,8 @@ def decode(written: object) -> Tally | Extreme | Total | Moments | None:
             case ["m", count, total, power, step, *odd]:
                 sums = _read_exact(total), _read_exact(power)
                 return Moments(_read_count(count), *sums, _read_step(step), _read_odd(odd))
+            case ["h", count, str() as digits] if _HASH_TEXT.fullmatch(digits):
+                return HashSum(_read_count(count), int(digits[:16], 16), int(digits[16:], 16))
     except (ValueError, InvalidOperation, OverflowError, ZeroDivisionError):
         pass
     return None

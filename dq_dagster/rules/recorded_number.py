@@ -43,8 +43,9 @@ def as_typical(rule: Rule, parameters: Mapping[str, Any]) -> Rule | None:
 
     A rule that expects a range has a twin that compares with the past, and the same history.
     """
-    if rule.lookback is not None:
-        if not set(parameters) <= set(type(rule).model_fields):
+    fields = set(type(rule).model_fields)
+    if fields >= set(ChangeDetection.model_fields):
+        if not fields >= set(parameters):
             return None
         checked = recorded_number(rule.name, rule, parameters)
         return rule.model_copy(update={name: getattr(checked, name) for name in parameters})
@@ -52,8 +53,8 @@ def as_typical(rule: Rule, parameters: Mapping[str, Any]) -> Rule | None:
     if kind is None:
         return None
     shared = (rule.model_fields_set & set(kind.model_fields)) - {"type", "name"}
-    fields = {name: getattr(rule, name) for name in shared}
-    return kind(**{**fields, "name": rule.name, **parameters})
+    said = {name: getattr(rule, name) for name in shared}
+    return kind(**{**said, "name": rule.name, **parameters})
 
 
 def recorded_number(key: str, rule: Rule | None, parameters: Mapping[str, Any]) -> Rule:

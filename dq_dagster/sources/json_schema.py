@@ -15,7 +15,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema() -> dict[str, Any]:
-    """The schema of a rules file: one asset with its rules, or a list of such under ``assets``."""
+    """The schema of a rules file: one asset with its rules, several of them, or templates."""
     definitions: dict[str, Any] = {}
     types = rule_types()
     for kind, model in types.items():
@@ -29,7 +29,12 @@ def json_schema() -> dict[str, Any]:
         "$schema": _DIALECT,
         "title": "dq_dagster rules",
         "$defs": definitions,
-        "oneOf": [{"$ref": "#/$defs/rule_set"}, _many_assets()],
+        "oneOf": [
+            {"$ref": "#/$defs/rule_set"},
+            _many_assets(),
+            _shared(definitions["rule_set"]),
+            _library(),
+        ],
     }
 
 
@@ -77,6 +82,7 @@ _IN_YAML: dict[str, dict[str, Any]] = {
     },
     "meanings": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Meaning"}},
     "reader": {"$ref": "#/$defs/DeclaredReader"},
+    "templates": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Template"}},
 }
 
 
@@ -87,4 +93,26 @@ def _many_assets() -> dict[str, Any]:
         "patternProperties": {f"^{ANCHORS}": {}},
         "required": ["assets"],
         "properties": {"assets": {"type": "array", "items": {"$ref": "#/$defs/rule_set"}}},
+    }
+
+
+def _shared(rule_set: dict[str, Any]) -> dict[str, Any]:
+    """The same rules for several assets, whose keys are listed."""
+    fields = {name: one for name, one in rule_set["properties"].items() if name != "asset"}
+    assets = {"type": "array", "minItems": 1, "items": {"type": "string"}}
+    return {
+        **rule_set,
+        "required": ["assets", "rules"],
+        "properties": {"assets": assets, **fields},
+    }
+
+
+def _library() -> dict[str, Any]:
+    """Templates by themselves, for all rules that are loaded with them."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "patternProperties": {f"^{ANCHORS}": {}},
+        "required": ["templates"],
+        "properties": {"templates": _IN_YAML["templates"]},
     }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import DeclarationError
+from dq_dagster.rules.templates.template import Template
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.sources.rules_table.rows import is_table
 from dq_dagster.sources.rules_table.rules import load_table
@@ -22,6 +23,7 @@ def load_rules(
     asset: str | None = None,
     trusted: bool | None = None,
     ignore: Collection[str] = (),
+    templates: Mapping[str, Template] | None = None,
     spark: SparkSession | None = None,
 ) -> list[RuleSet]:
     """The rule sets of a YAML or JSON file, of all YAML files in a folder and below, or of a table.
@@ -37,13 +39,17 @@ def load_rules(
 
     Files are ``trusted``: a table is not unless you say so, since whoever writes into it would run
     code here. Rules with queries, functions of Python or conditions across rows are refused then.
+    ``templates`` are those that rules may call by name beside the built-in ones, as
+    ``dq.load_templates`` reads them.
     """
     if is_table(source):
         trust = bool(trusted)
-        return load_table(source, asset=asset, trusted=trust, ignore=ignore, session=spark)
+        return load_table(
+            source, asset=asset, trusted=trust, ignore=ignore, templates=templates, session=spark
+        )
     if not isinstance(source, str | Path):
         kind = type(source).__name__
         raise DeclarationError.of(
             f"rules come from a path, a DataFrame or a dq.Table(...), not from a {kind}."
         )
-    return files.load_rules(source, trusted=trusted is not False)
+    return files.load_rules(source, trusted=trusted is not False, templates=templates)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import DeclarationError, Problem
 from dq_dagster.judging.wording import plural
+from dq_dagster.rules.base.rule import check_name
 from dq_dagster.ruleset import RuleSet
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Untranslatable(Exception):
+    """What cannot be taken, with the reason."""
 
 
 class Taken(StrEnum):
@@ -22,6 +27,7 @@ class Taken(StrEnum):
     REFUSED = "refused"
     OTHERWISE = "means something else here"
     AS_IT_IS = "taken as it is"
+    NO_RULE = "documentation"
     NOT_CHOSEN = "not chosen"
 
 
@@ -29,6 +35,7 @@ _HEADINGS = {
     Taken.REFUSED: "Refused",
     Taken.OTHERWISE: "Mean something else here",
     Taken.AS_IT_IS: "Taken as they are",
+    Taken.NO_RULE: "Documentation, of which no rule is made",
     Taken.NOT_CHOSEN: "Not chosen",
 }
 
@@ -37,6 +44,7 @@ _COUNTED = {
     Taken.REFUSED: "refused",
     Taken.OTHERWISE: "with another meaning here",
     Taken.AS_IT_IS: "taken as they are",
+    Taken.NO_RULE: "documentation",
     Taken.NOT_CHOSEN: "not chosen",
 }
 
@@ -86,6 +94,8 @@ class MigrationReport:
     """Every rule of the other tool, in the order in which they stand there."""
 
     entries: tuple[MigrationEntry, ...]
+    noun: str = "rule"
+    """What its entries are called."""
 
     def __iter__(self) -> Iterator[MigrationEntry]:
         return iter(self.entries)
@@ -110,7 +120,7 @@ class MigrationReport:
     def headline(self) -> str:
         counted = [f"{len(self.of(taken))} {words}" for taken, words in _COUNTED.items()]
         there = ", ".join(words for words in counted if not words.startswith("0 "))
-        return f"{plural(len(self), 'rule')}: {there or 'nothing to take'}"
+        return f"{plural(len(self), self.noun)}: {there or 'nothing to take'}"
 
     def __str__(self) -> str:
         return "\n".join([self.headline, *self._lines()])
@@ -155,6 +165,21 @@ class MigrationReport:
                     for entry in self.refused
                 ]
             )
+
+
+def unused_name(name: str, kind: str, taken: Container[str]) -> str:
+    """The name, or else one that says which of several it is; ``taken`` are names of checks."""
+    candidate, number = name, 1
+    while check_name(candidate) in taken:
+        candidate = f"{name}_{kind}" if number == 1 else f"{name}_{kind}_{number}"
+        number += 1
+    return candidate
+
+
+def sentence(text: str) -> str:
+    """A reason with a capital letter, unless it begins with the name of a field."""
+    is_name = "_" in text.partition(" ")[0]
+    return text if is_name else text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,13 @@ def _read(text: str) -> QueryText:
     _refuse_depth(tokens)
     cursor = Cursor(text, tokens)
     found = QueryText(text, tokens)
-    refused = [*_statements(found), *_calls(found), *_hidden(found), *_paths(found)]
+    refused = [
+        *_statements(found),
+        *_calls(found),
+        *_programs(found),
+        *_hidden(found),
+        *_paths(found),
+    ]
     if refused:
         return replace(found, refusals=tuple(dict.fromkeys(refused))[:MAX_REFUSALS])
     if _is_query(tokens):
@@ -237,6 +243,13 @@ def _calls(found: QueryText) -> Iterator[Refusal]:
             family = REFUSED_IN_QUERIES.get(unquoted(name).lower())
             if family is not None:
                 yield Refusal.of_family(f"{name.text}(...)", family)
+
+
+def _programs(found: QueryText) -> Iterator[Refusal]:
+    """``TRANSFORM (...) USING 'program'``, and MAP and REDUCE: rows go through any program."""
+    for word, then in pairwise(found.tokens):
+        if word.key == "using" and then.kind in {TokenKind.STRING, TokenKind.SLOT}:
+            yield Refusal.program(word.text)
 
 
 def _hidden(found: QueryText) -> Iterator[Refusal]:

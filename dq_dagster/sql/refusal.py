@@ -67,6 +67,12 @@ class Refusal:
         )
 
     @classmethod
+    def program(cls, word: str) -> Refusal:
+        return cls.spelling(
+            f"{word} ...", "runs a program for the rows: write it with Spark's own functions"
+        )
+
+    @classmethod
     def spelling(cls, fragment: str, problem: str) -> Refusal:
         return cls(f"{shown(fragment)} {problem}.")
 

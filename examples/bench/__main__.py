@@ -1,7 +1,8 @@
 """How long rules take, as multiples of work done by hand. Seconds of other machines mean nothing.
 
 Suites: A (everyday rules), W (many rules), B (everyday rules by day), I (a new day among many old
-ones), D (what Dagster itself costs), G (guarded assets).
+ones), D (what Dagster itself costs), G (guarded assets), T (table diffs), M (monitoring; without
+Spark).
 """
 
 from __future__ import annotations
@@ -18,16 +19,29 @@ from examples.bench.everyday import SUITE_A, SUITE_W
 from examples.bench.growing import SUITE_I
 from examples.bench.in_dagster import SUITE_D
 from examples.bench.in_flight import SUITE_G
+from examples.bench.monitoring import run_suite
 from examples.bench.report import save, table
 from examples.bench.setting import Setting
 from examples.bench.stopwatch import Laps, measure
+from examples.bench.two_tables import SUITE_T
 
 FOLDER = Path(__file__).parents[2] / ".bench"
-SUITES = {"A": SUITE_A, "W": SUITE_W, "B": SUITE_B, "I": SUITE_I, "D": SUITE_D, "G": SUITE_G}
+SUITES = {
+    "A": SUITE_A,
+    "W": SUITE_W,
+    "B": SUITE_B,
+    "I": SUITE_I,
+    "D": SUITE_D,
+    "G": SUITE_G,
+    "T": SUITE_T,
+}
 
 
 def main() -> None:
     options = _options()
+    if options.suite == "M":
+        run_suite(small=options.small)
+        return
     with TemporaryDirectory(prefix="dq-bench-") as scratch:
         setting = Setting(
             spark=_session(),
@@ -68,7 +82,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--peers", action="store_true", help="with Spark-Expectations beside suite G"
     )
-    parser.add_argument("--suite", choices=tuple(SUITES), help="all where omitted")
+    parser.add_argument("--suite", choices=(*SUITES, "M"), help="all but M where omitted")
     options = parser.parse_args()
     options.rows = options.rows or (200_000 if options.small else 5_000_000)
     options.repeat = options.repeat or (3 if options.small else 5)

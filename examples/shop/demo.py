@@ -198,7 +198,9 @@ def _next_step(*, saved: bool) -> str:
     if not saved:
         return "Nothing was saved, since DAGSTER_HOME is not set. [bold]./dev demo[/bold] sets it."
     return (
-        f"Next: [bold]./dev ui[/bold] shows the same in Dagster, on {_UI}/products?view=checks\n"
+        "Next: [bold]./dev pages[/bold] shows statuses, timelines and histories, on "
+        "http://127.0.0.1:3001\n"
+        f"[bold]./dev ui[/bold] shows the same in Dagster, on {_UI}/products?view=checks\n"
         "(Assets, then an asset, then its tab Checks; a click on a check shows its history).\n"
         f"Payments before and after: {_UI}/{PAYMENTS}?view=checks&checkDetail=no_card_numbers "
         "(history)\n"

@@ -24,6 +24,14 @@ from examples.bench.peers import expectation_of, installed
 from examples.bench.report import Difference, SameJobs, Target, table
 from examples.bench.stopwatch import Action, Lap, Laps, measure
 from examples.bench.suites import EVERYDAY, FROM_STATES, many_rules
+from examples.bench.two_tables import (
+    SHAPES,
+    by_diff,
+    by_hand,
+    of_days,
+    pair,
+    require_same_counts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,6 +135,18 @@ def test_what_cannot_be_had_is_named(tmp_path: Path) -> None:
     assert found.startswith("no-such-package cannot be imported: ModuleNotFoundError")
 
 
+@pytest.mark.parametrize("shape", [*SHAPES, "days"])
+def test_diffs_and_joins_by_hand_count_the_same(spark: SparkSession, shape: str) -> None:
+    frame = orders(spark, 1_200)
+    left, right = of_days(frame) if shape == "days" else pair(shape, frame)
+    hand = by_hand(left, right)
+    assert hand["changed"] > 0
+    found = by_diff(left, right, **({"partition_by": "day"} if shape == "days" else {}))
+    require_same_counts(shape, [hand, found])
+    with pytest.raises(SystemExit, match="The counts of orders differ"):
+        require_same_counts("orders", [hand, {**hand, "changed": 0}])
+
+
 def test_days_can_be_added_one_by_one(spark: SparkSession) -> None:
     both = orders_of_days(spark, FIRST_DAY, range(3, 5), 10)
     later = orders_of_days(spark, FIRST_DAY, range(4, 5), 10)
@@ -143,7 +163,7 @@ def test_what_has_to_be_done_before_is_not_measured(spark: SparkSession) -> None
 
 
 def test_suites_are_measured_against_what_they_measure() -> None:
-    assert list(SUITES) == ["A", "W", "B", "I", "D", "G"]
+    assert list(SUITES) == ["A", "W", "B", "I", "D", "G", "T"]
     for letter, suite in SUITES.items():
         assert suite.title.startswith(f"Suite {letter}: ")
         assert suite.references

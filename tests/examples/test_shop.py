@@ -300,7 +300,7 @@ def test_the_demo_saves_what_dagster_shows_afterwards(tmp_path: Path) -> None:
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
     assert (answer.returncode, answer.stderr) == (0, "")
-    assert "Next: ./dev ui shows the same in Dagster" in answer.stdout
+    assert "./dev ui shows the same in Dagster" in answer.stdout
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         runs = instance.get_runs()
         assert [run.job_name for run in runs if "dq/replay" not in run.tags] == [

@@ -54,13 +54,35 @@ DAYS_CHECKS = dq.build_asset_checks(
 DAYS_JOB = dg.define_asset_job(
     "days_job", selection=dg.AssetSelection.assets(days), executor_def=dg.in_process_executor
 )
+
+
+@dg.asset(partitions_def=DAILY, io_manager_key="files", metadata={"partition_expr": "day"})
+def visits(context: dg.AssetExecutionContext) -> pd.DataFrame:
+    """As many rows as the day's number."""
+    return pd.DataFrame({"day": [context.partition_key] * int(context.partition_key[-2:])})
+
+
+VISITS_CHECKS = dq.build_asset_checks(
+    dq.RuleSet(
+        asset=visits,
+        rules=[
+            dq.TemplateRule(name="strong", template="row_count"),
+            dq.TemplateRule(
+                name="weak", template="row_count", fails_when="> 2", run="after_build", scope="both"
+            ),
+            dq.TemplateRule(name="asked", template="row_count", run="on_demand"),
+        ],
+    )
+)
+VISITS_SENSOR = dq.build_check_sensor(VISITS_CHECKS, minimum_interval_seconds=5)
 PYSPARK = LazyPySparkResource(
     spark_config={"spark.master": "local[1]", "spark.ui.enabled": "false"}
 )
 defs = dg.Definitions(
-    assets=[numbers, days],
-    asset_checks=[*CHECKS, *DAYS_CHECKS],
+    assets=[numbers, days, visits],
+    asset_checks=[*CHECKS, *DAYS_CHECKS, *VISITS_CHECKS],
     jobs=[JOB, DAYS_JOB],
+    sensors=[VISITS_SENSOR],
     executor=dg.in_process_executor,
     resources={
         "files": dq.SparkIOManager(

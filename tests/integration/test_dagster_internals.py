@@ -38,7 +38,11 @@ from dagster._core.storage.asset_check_execution_record import (  # noqa: TID251
     AssetCheckExecutionRecordStatus,
 )
 from dagster._core.storage.event_log.base import EventLogStorage  # noqa: TID251
-from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable  # noqa: TID251
+from dagster._core.storage.event_log.schema import (  # noqa: TID251
+    AssetCheckExecutionsTable,
+    AssetKeyTable,
+    SqlEventLogStorageTable,
+)
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage  # noqa: TID251
 from dagster._core.storage.mem_io_manager import InMemoryIOManager  # noqa: TID251
 from dagster._core.storage.tags import (  # noqa: TID251
@@ -167,3 +171,34 @@ def test_the_tags_that_name_partitions() -> None:
     assert PARTITION_NAME_TAG == "dagster/partition"
     assert ASSET_PARTITION_RANGE_START_TAG == "dagster/asset_partition_range_start"
     assert ASSET_PARTITION_RANGE_END_TAG == "dagster/asset_partition_range_end"
+
+
+def test_the_tables_of_the_log_have_the_columns_that_are_read() -> None:
+    known = {
+        table.name: set(table.c.keys())
+        for table in (AssetCheckExecutionsTable, SqlEventLogStorageTable, AssetKeyTable)
+    }
+    rows = "id asset_key check_name partition run_id execution_status evaluation_event"
+    assert known["asset_check_executions"] >= {
+        *rows.split(),
+        "evaluation_event_timestamp",
+        "evaluation_event_storage_id",
+        "materialization_event_storage_id",
+    }
+    assert known["event_logs"] >= {"id", "run_id", "event", "dagster_event_type", "timestamp"}
+    assert known["asset_keys"] >= {
+        "asset_key",
+        "last_materialization",
+        "last_materialization_timestamp",
+    }
+    assert {one.value for one in AssetCheckExecutionRecordStatus} == {
+        "PLANNED",
+        "SUCCEEDED",
+        "FAILED",
+    }
+
+
+def test_events_of_checks_are_found_by_their_kind_and_number() -> None:
+    """Without that index, to follow them would read the whole log each time."""
+    indexed = [tuple(one.columns.keys()) for one in SqlEventLogStorageTable.indexes]
+    assert ("dagster_event_type", "id") in indexed

@@ -66,6 +66,7 @@ RULES: dict[str, dict[str, Any]] = {
     "column_values_not_match": {"pattern": "[a-z]+"},
     "column_valid_meaning": {"meaning": "decimal"},
     "column_values_in_reference": {"reference": {"asset": "ones"}},
+    "table_diff": {"keys": "id", "reference": {"asset": "itself"}},
     "metric_in_range": {"metric": "column_avg:n", "min": 0, "max": 10},
     "metric_in_set": {"metric": "column_max:n", "values": [1.0]},
     "compare_metrics": {"metric": "column_min:n", "operator": "<=", "other": "column_max:n"},
@@ -87,6 +88,7 @@ RULES: dict[str, dict[str, Any]] = {
     "row_dq": {"expectation": "n > 0"},
     "agg_dq": {"expectation": "avg(n) > 0"},
     "query_dq": {"expectation": "(select avg(t.n) from {table} t) > 0"},
+    "template": {"template": "column_average", "parameters": {"column": "n"}, "holds_when": "> 0"},
 }
 
 E, K, X = "Empty", "Ok", "Error"
@@ -126,6 +128,8 @@ EXPECTED: dict[str, list[str]] = {
     # A row without a value is invalid; of numbers, NaN and infinities are no decimals.
     "column_valid_meaning":          [X,   E,   X,    E,       X,  X,  X],
     "column_values_in_reference":    [E,   E,   E,    E,       X,  X,  X],
+    # The same odd values on both sides are equal.
+    "table_diff":                    [K,   E,   K,    E,       K,  K,  K],
     "metric_in_range":               [E,   E,   E,    E,       X,  X,  X],
     "metric_in_set":                 [E,   E,   E,    E,       X,  X,  K],
     "compare_metrics":               [E,   E,   E,    E,       X,  K,  K],
@@ -145,6 +149,8 @@ EXPECTED: dict[str, list[str]] = {
     # An unknown answer fails, and an aggregate that is NaN is not trusted.
     "agg_dq":                        [X,   E,   X,    E,       X,  K,  X],
     "query_dq":                      [X,   E,   X,    E,       X,  K,  X],
+    # Without a number there is nothing to judge.
+    "template":                      [E,   E,   E,    E,       X,  K,  X],
 }  # fmt: skip
 
 
@@ -193,8 +199,9 @@ def _judge(spark: SparkSession, scenario: str, on_empty: Policy = "pass") -> dic
         asset="odd", rules=tuple(rules), on_empty=on_empty, empty_includes_blank=blank
     )
     ones = spark.createDataFrame([(1.0, "a"), (None, None)], "n double, t string")
+    references = {"ones": ones, "itself": frame}
     evaluation = dq.evaluate(
-        frame, rule_set, now=NOW, references={"ones": ones}, history=_past(rule_set)
+        frame, rule_set, now=NOW, references=references, history=_past(rule_set)
     )
     return {outcome.rule.type: outcome for outcome in evaluation}
 

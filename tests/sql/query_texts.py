@@ -149,6 +149,16 @@ HOSTILE_QUERIES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
         ),
     ),
     (
+        "runs a program for the rows",
+        None,
+        (
+            "select transform(a) using 'sh' from {table}",
+            "select transform(a) row format delimited USING 'cat' as (c) from {table}",
+            "(select count(*) from (from {table} map a using 'sh' as b)) > 0",
+            "(select count(*) from (from {table} reduce a using :p as b)) > 0",
+        ),
+    ),
+    (
         "is not deterministic",
         None,
         (

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from dq_dagster.errors import Misfit, RuleFailure
-from dq_dagster.evaluation.history.history import Group, History, Recorded, group_of
+from dq_dagster.evaluation.history.history import Group, History, Recorded, earlier, group_of
 from dq_dagster.evaluation.judge import or_failure
 from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.judging.evidence import Evidence, PastValue, number_of
@@ -213,13 +213,15 @@ class Baselines:
 
     ``own`` holds the past of slices that are compared with themselves, ``timeline`` that of
     partitions that are compared with those before them, at their ``times``. ``failure`` says why
-    nothing of it could be read.
+    nothing of it could be read. ``earlier`` are the times of the only partitions that matter, where
+    a rule compares with a certain one.
     """
 
     times: Mapping[str | None, datetime] = field(default_factory=dict)
     own: Mapping[Slice, Pasts | RuleFailure] = field(default_factory=dict)
     timeline: Timeline | None = None
     failure: RuleFailure | None = None
+    earlier: Mapping[str | None, datetime] = field(default_factory=dict)
 
     def in_order(self, parts: Iterable[Slice]) -> list[Slice]:
         """The earliest first, so that each is a past for those after it."""
@@ -235,7 +237,9 @@ class Baselines:
         moment = self.times.get(part.partition)
         if moment is None or self.timeline is None:
             return replace(evidence, pasts=self.own.get(part, {}))
-        return replace(evidence, pasts=self.timeline.before(part, moment), moment=moment)
+        pasts = self.timeline.before(part, moment)
+        earlier = self.earlier.get(part.partition)
+        return replace(evidence, pasts=pasts, moment=moment, earlier=earlier)
 
     def note(self, outcome: Outcome) -> None:
         """An outcome becomes part of the past of later partitions."""
@@ -285,7 +289,16 @@ class _Reader:
         else:
             own |= self._own(single, by_partition=True)
         timed = [part for part in parts if part.partition in times]
-        return Baselines(times, own, self._timeline(timed, times))
+        timeline = self._timeline(timed, times)
+        return Baselines(times, own, timeline, earlier=self._earlier(times))
+
+    def _earlier(self, times: Iterable[str | None]) -> dict[str | None, datetime]:
+        """The time of the period that each partition is compared with, if it is a certain one."""
+        periods = self.lookback.periods
+        if periods is None:
+            return {}
+        found = {key: earlier(self.history, str(key), periods) for key in times}
+        return {key: moment for key, moment in found.items() if moment is not None}
 
     def _times(self, parts: Iterable[Slice]) -> dict[str | None, datetime]:
         if self.lookback.baseline == "same_slice":

@@ -111,6 +111,16 @@ class History(Protocol):
         """
 
 
+def earlier(history: History, partition: str, periods: int) -> datetime | None:
+    """The time of the partition so many windows before; None if nobody knows the windows.
+
+    A History may say so by a method ``earlier(partition, periods)``.
+    """
+    known = getattr(history, "earlier", None)
+    found: datetime | None = None if known is None else known(partition, periods)
+    return found
+
+
 def group_of(part: Slice) -> Group:
     """What of a slice's record speaks of it, or of the group in it."""
     return None if part.dimension is None else (part.dimension, group_key(part.group))

@@ -29,6 +29,7 @@ from dq_dagster.rules.fields.constraints import (
     RowAction,
     RunMode,
     Scope,
+    Weight,
     Words,
 )
 from dq_dagster.rules.fields.meaning import Vocabulary
@@ -102,10 +103,10 @@ class Rule(BaseModel):
     enabled: bool = True
     """A disabled rule is ignored by computation and by statuses."""
     run: RunMode = "with_build"
-    """When the rule runs: in the run that builds the asset, in one of its own after it, or only
-    on demand."""
+    """When the rule runs: in the run that builds the asset (``with_build``), in one of its own that
+    the build starts and never waits for (``after_build``), or only when asked (``on_demand``)."""
     blocking: bool = True
-    """Whether an Error fails the build and stops what is downstream."""
+    """Whether an Error fails the build and stops what is downstream, if the rule runs with it."""
     scope: Scope = "partitions"
     """What is judged on a partitioned asset: each partition, the whole dataset, or both."""
     action_if_failed: DatasetAction = "ignore"
@@ -128,6 +129,8 @@ class Rule(BaseModel):
     """Free words to select and group by."""
     owners: Words = ()
     """Whom to ask."""
+    weight: Weight = 1.0
+    """How much the rule counts in quality scores, beside others with 1."""
 
     # Where the type stands on pages and in lists.
     family: ClassVar[RuleFamily] = RuleFamily.OTHERS
@@ -164,6 +167,16 @@ class Rule(BaseModel):
                 raise ValueError(f"'{field}' means nothing here: the rule is not about rows")
         return self
 
+    @model_validator(mode="after")
+    def _blocks_only_what_it_is_part_of(self) -> Self:
+        declared = self.blocking and "blocking" in self.model_fields_set
+        if declared and self.run != "with_build":
+            raise ValueError(
+                f"'blocking: true' means nothing with 'run: {self.run}', which is not part of the "
+                "build. Write 'blocking: false', or 'run: with_build'"
+            )
+        return self
+
     def model_post_init(self, context: Any, /) -> None:
         if not self.name:
             words = [word for field in self.named_after for word in _words(getattr(self, field))]
@@ -197,10 +210,19 @@ class Rule(BaseModel):
         """The same rule, with what it calls by the name of a declared metric filled in."""
         return self
 
+    def with_templates(self, templates: Mapping[str, Any]) -> Self:
+        """The same rule, with what it calls by the name of a declared template filled in."""
+        return self
+
     @cached_property
     def check_name(self) -> str:
         """The name of the Dagster check this rule becomes."""
         return check_name(self.name)
+
+    @property
+    def judges_whole(self) -> bool:
+        """Whether the rows of all partitions are judged together, if there are partitions."""
+        return self.scope != "partitions"
 
     @property
     def lookback(self) -> Lookback | None:

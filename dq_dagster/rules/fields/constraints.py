@@ -146,6 +146,9 @@ Period: TypeAlias = Annotated[int, BeforeValidator(_is_a_number), Field(ge=1, le
 Factor: TypeAlias = Annotated[
     float, BeforeValidator(_is_a_number), Field(gt=0, allow_inf_nan=False)
 ]
+Weight: TypeAlias = Annotated[
+    float, BeforeValidator(_is_a_number), Field(ge=0, allow_inf_nan=False)
+]
 Share: TypeAlias = Annotated[float, BeforeValidator(_is_a_number), Field(ge=0, le=1)]
 Bound: TypeAlias = Annotated[
     bool | int | float | Decimal | datetime | date | str, BeforeValidator(_finite)

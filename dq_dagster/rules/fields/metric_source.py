@@ -32,7 +32,7 @@ from dq_dagster.metrics.metric import (
     RecordCount,
 )
 from dq_dagster.metrics.sources import MetadataMetric, PythonMetric, QueryMetric, SqlAggregate
-from dq_dagster.rules.fields.constraints import AggregateSql
+from dq_dagster.rules.fields.constraints import AggregateSql, QuerySql
 from dq_dagster.rules.fields.declared import Declared
 from dq_dagster.rules.fields.problems import problems_of
 from dq_dagster.rules.fields.python_function import (
@@ -127,7 +127,7 @@ class MetricSource(Declared):
     """A measure of the rows, such as ``column_avg:amount`` or ``record_count``."""
     sql: AggregateSql | None = None
     """An expression over aggregates of the rows, such as ``sum(amount) / count(*)``."""
-    query: Annotated[str, AfterValidator(_reads_the_data)] | None = None
+    query: Annotated[QuerySql, AfterValidator(_reads_the_data)] | None = None
     """A query in SQL with one row, over the data as ``{table}``."""
     python: PythonFunction | None = None
     """A function of data and context that returns a value, or several by name; or where it stands:

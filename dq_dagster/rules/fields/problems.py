@@ -134,7 +134,7 @@ def _is_type_tag(part: str | int) -> bool:
 _UNION_MEMBERS = {
     "int", "float", "decimal", "str", "bool", "date", "datetime",
     "AtMost", "AtLeast", "all", "Meaning", "MetricSource", "callable",
-    "DeclaredReader",
+    "DeclaredReader", "Template",
 }  # fmt: skip
 
 

@@ -66,3 +66,9 @@ class Reference(Declared):
         if self.table is not None:
             return TableData(self.table)
         return FileData(self.files or "", self.format, tuple(sorted(self.options.items())))
+
+
+def names_files(reference: Any) -> str | None:
+    """What opens whatever path its author names, in the fields of a reference; None if nothing."""
+    is_path = isinstance(reference, Mapping) and reference.get("files") is not None
+    return "the path of files" if is_path else None

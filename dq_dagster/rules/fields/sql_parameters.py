@@ -14,6 +14,7 @@ from pydantic import AfterValidator, WithJsonSchema
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.queries import (
     ColumnParameter,
+    Inserted,
     ListParameter,
     Parameter,
     ValueParameter,
@@ -108,7 +109,7 @@ def refuse_unknown_names(
     query: QueryText, references: Mapping[str, Any], parameters: Mapping[str, Parameter]
 ) -> None:
     """Raises ValueError unless the query calls all of these by their names, and nothing else."""
-    columns = [n for n, one in parameters.items() if isinstance(one, ColumnParameter)]
+    columns = [n for n, one in parameters.items() if isinstance(one, Inserted)]
     if both := [name for name in columns if name in references]:
         raise ValueError(f"'{both[0]}' is the name of a reference and of a parameter")
     tables = {f"{{{name}}}": "references" for name in references}

@@ -24,6 +24,7 @@ from dq_dagster.rules.types.frequent_values import (
 )
 from dq_dagster.rules.types.meanings import ColumnValidMeaning as ColumnValidMeaning
 from dq_dagster.rules.types.references import ColumnValuesInReference as ColumnValuesInReference
+from dq_dagster.rules.types.table_diff import TableDiff as TableDiff
 from dq_dagster.rules.types.counts import RecordCountInRange as RecordCountInRange
 from dq_dagster.rules.types.counts import RecordCountTypical as RecordCountTypical
 from dq_dagster.rules.types.counts import ColumnCountInRange as ColumnCountInRange
@@ -50,6 +51,7 @@ from dq_dagster.rules.types.recency import RowInsertedCountInRange as RowInserte
 from dq_dagster.rules.types.expectations import RowExpectation as RowExpectation
 from dq_dagster.rules.types.expectations import AggregateExpectation as AggregateExpectation
 from dq_dagster.rules.types.expectations import QueryExpectation as QueryExpectation
+from dq_dagster.rules.types.templates import TemplateRule as TemplateRule
 from dq_dagster.rules.types.expectations import PythonRule as PythonRule
 from dq_dagster.rules.types.metrics import MetricInRange as MetricInRange
 from dq_dagster.rules.types.metrics import MetricInSet as MetricInSet

@@ -92,7 +92,10 @@ class RowExpectation(RowRule):
     def faults(self) -> tuple[Fault, ...]:
         null_breaks = self.null_is == "fail"
         if self.across_rows and needs_other_rows(self.expectation):
-            return (self.blame(BreaksAcrossRows(self.expectation, null_breaks, self.where)),)
+            condition = BreaksAcrossRows(
+                self.expectation, null_breaks, self.where, whole=self.judges_whole
+            )
+            return (self.blame(condition),)
         return (self.blame(RowBreaks(self.expectation, null_breaks=null_breaks)),)
 
     def metrics(self) -> tuple[Metric, ...]:

@@ -16,7 +16,7 @@ from dq_dagster.metrics.sources import Lookup, ReferenceMembership
 from dq_dagster.rules.base.column_rules import RuleWithColumns
 from dq_dagster.rules.base.rule import RowRule, RuleFamily
 from dq_dagster.rules.fields.constraints import ColumnNames, QualityDimension
-from dq_dagster.rules.fields.reference import Reference
+from dq_dagster.rules.fields.reference import Reference, names_files
 from dq_dagster.rules.fields.threshold import ALL, EitherThreshold, leniency, on_bad_rows
 
 
@@ -54,9 +54,7 @@ class ColumnValuesInReference(RowRule, RuleWithColumns):
     @classmethod
     def code_in(cls, fields: Mapping[str, Any]) -> str | None:
         # No code, but it opens whatever path its author names.
-        reference = fields.get("reference")
-        names_files = isinstance(reference, Mapping) and reference.get("files") is not None
-        return "the path of files" if names_files else super().code_in(fields)
+        return names_files(fields.get("reference")) or super().code_in(fields)
 
     @model_validator(mode="after")
     def _columns_pair_up(self) -> Self:

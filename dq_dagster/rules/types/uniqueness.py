@@ -70,7 +70,8 @@ class _UniquenessRule(RowRule, RuleWithColumns):
 
     def _fault_of(self, *columns: str) -> Fault:
         grouping = self._grouping(columns)
-        return self.blame(Repeated(grouping, self.keep.terms if self.keep else ()))
+        kept = self.keep.terms if self.keep else ()
+        return self.blame(Repeated(grouping, kept, whole=self.judges_whole))
 
     def _metrics_of(self, *columns: str) -> tuple[Metric, ...]:
         grouping = self._grouping(columns)

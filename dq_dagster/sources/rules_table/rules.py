@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from dq_dagster.errors import DeclarationError, Problem, did_you_mean
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.catalogue import rule_types
+from dq_dagster.rules.templates.template import Template
 from dq_dagster.ruleset import RuleSet
 from dq_dagster.sources.reading import Declaration, Reading, plain
 from dq_dagster.sources.rules_table.rows import table_rows
@@ -43,11 +44,12 @@ def load_table(
     asset: str | None = None,
     trusted: bool = False,
     ignore: Collection[str] = (),
+    templates: Mapping[str, Template] | None = None,
     session: SparkSession | None = None,
 ) -> list[RuleSet]:
     """The rule sets of a table; raises DeclarationError with every problem of every row."""
     name, rows = table_rows(source, session)
-    reading = Reading(trusted=trusted)
+    reading = Reading(trusted=trusted, templates=dict(templates or {}))
     unknown = list(_unknown_columns(name, rows, ignore))
     reading.problems.extend(unknown)
     left_out = [*ignore, *(str(problem.field) for problem in unknown)]

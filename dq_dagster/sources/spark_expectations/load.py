@@ -8,14 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dq_dagster.errors import DeclarationError
-from dq_dagster.rules.base.rule import Rule, check_name
+from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.fields.reference import Reference
 from dq_dagster.ruleset import Origin, RuleSet, asset_path
-from dq_dagster.sources.migration import Migration, MigrationEntry, MigrationReport, Taken
+from dq_dagster.sources.migration import (
+    Migration,
+    MigrationEntry,
+    MigrationReport,
+    Taken,
+    Untranslatable,
+    sentence,
+    unused_name,
+)
 from dq_dagster.sources.reading import Declaration, Reading
 from dq_dagster.sources.rules_table.rows import is_table
 from dq_dagster.sources.spark_expectations.rows import rows_of_file, rows_of_table
-from dq_dagster.sources.spark_expectations.texts import Untranslatable
 from dq_dagster.sources.spark_expectations.translate import (
     Caller,
     Translation,
@@ -146,11 +153,11 @@ class _Loaded:
             unchecked_target(found, row_rules)
             self.entries.append(self._taken(entry, found, asset))
         except Untranslatable as reason:
-            self.entries.append(replace(entry, notes=(_sentence(str(reason)),)))
+            self.entries.append(replace(entry, notes=(sentence(str(reason)),)))
 
     def _taken(self, entry: MigrationEntry, found: Translation, asset: str) -> MigrationEntry:
         of_asset = self.rules.setdefault(asset, {})
-        name = _unused(found.name, found.kind, of_asset)
+        name = unused_name(found.name, found.kind, of_asset)
         if name != found.name:
             found.note("Another rule of the table has its name.")
             found.fields["name"] = name
@@ -194,17 +201,3 @@ class _Loaded:
             for asset, rules in self.rules.items()
             if rules
         ]
-
-
-def _unused(name: str, kind: str, taken: Mapping[str, Any]) -> str:
-    """The name, or else one that says which of several it is."""
-    candidate, number = name, 1
-    while check_name(candidate) in taken:
-        candidate = f"{name}_{kind}" if number == 1 else f"{name}_{kind}_{number}"
-        number += 1
-    return candidate
-
-
-def _sentence(text: str) -> str:
-    is_name = "_" in text.partition(" ")[0]
-    return text if is_name else text[:1].upper() + text[1:]

@@ -177,10 +177,11 @@ def _of_list(
             message = f"a rule is fields such as 'rule: ...' and 'expectation: ...', not {rule!r}."
             problems.append(Problem(message, place=place))
             continue
-        # In a file, null is as good as nothing.
-        given = {key: one for key, one in rule.fields.items() if one is not None}
+        said = {**shared, **rule.fields, **(fixed or {})}
+        # Null is no value of the table: it stands for what holds where nothing at all is said.
+        given = {key: one for key, one in said.items() if one is not None}
         places = {key: where for key, where in rule.places.items() if key in given}
-        yield Declaration({**shared, **given, **(fixed or {})}, rule.place, places)
+        yield Declaration(given, rule.place, places)
 
 
 def _defaults(document: Declaration, problems: list[Problem]) -> Mapping[str, Any]:
@@ -200,7 +201,7 @@ def _of_environment(
     if not known:
         return {}
     if env is None:
-        message = f"there are several environments ({listed}): choose one by env=."
+        message = f"the file has environments ({listed}): choose one by env=."
         problems.append(Problem(message, place=place))
         return {}
     if env.lower() not in known:
@@ -214,7 +215,7 @@ def _of_environment(
 def _fields(document: Declaration, name: str, problems: list[Problem]) -> Mapping[str, Any]:
     found = document.fields.get(name)
     if isinstance(found, Declaration) and found.fields:
-        return {key: one for key, one in found.fields.items() if one is not None}
+        return found.fields
     message = f"field '{name}' must be a set of fields."
     problems.append(Problem(message, place=document.place_of(name)))
     return {}

@@ -13,16 +13,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from dq_dagster.sources.migration import Untranslatable
 from dq_dagster.sql.queries import TABLE, tables_named
 from dq_dagster.sql.tokens import NAMES, Refused, Token, TokenKind, tokenise
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.|'')*+'|\"(?:[^\"\\]|\\.|\"\")*+\"|`(?:[^`]|``)*+`", re.DOTALL)
-
-
-class Untranslatable(Exception):
-    """A text that cannot be taken, with the reason."""
 
 
 def filled(text: str, params: Mapping[str, Any]) -> tuple[str, list[str]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, get_args
 
 from dq_dagster.errors import did_you_mean
 from dq_dagster.metrics.conditions import quoted
 from dq_dagster.rules.fields.constraints import QualityDimension
+from dq_dagster.sources.migration import Untranslatable
 from dq_dagster.sources.reading import Declaration, plain
 from dq_dagster.sources.spark_expectations.conditions import (
     UniqueRows,
@@ -22,18 +24,21 @@ from dq_dagster.sources.spark_expectations.conditions import (
 from dq_dagster.sources.spark_expectations.rows import COLUMNS, RULE_TYPES
 from dq_dagster.sources.spark_expectations.texts import (
     QueryParts,
-    Untranslatable,
     filled,
     with_tables,
     without_raising,
 )
 from dq_dagster.sql.across_rows import across_rows_refusals
 from dq_dagster.sql.expressions import aggregate_refusals, refusals
+from dq_dagster.sql.findings import MAX_LENGTH
 from dq_dagster.sql.queries import TABLE, query_refusals, read_query
+from dq_dagster.sql.refusal import Refusal
 
 _ACTIONS = {"row_dq": ("ignore", "drop", "fail")}
 _OF_ALL_ROWS = ("ignore", "fail")
 _TRUE = frozenset({"true", "1", "yes", "on"})
+# What stands between a condition and its queries where nothing else is said: now, and once.
+_DELIMITER, _EARLIER = "@", "$"
 _SLOT = re.compile(r"\W+")
 # With all its queries; what is left of them is limited once more, as SQL.
 _LONGEST = 50_000
@@ -80,7 +85,8 @@ class Translation:
             if is_null and COLUMNS[name]:
                 self.note(f"{name} is NULL, which counts as false.")
             return not is_null and bool(COLUMNS[name])
-        return value if isinstance(value, bool) else str(value).strip().lower() in _TRUE
+        is_number = isinstance(value, int | float | Decimal)
+        return bool(value) if is_number else str(value).strip().lower() in _TRUE
 
     @property
     def kind(self) -> str:
@@ -188,6 +194,9 @@ def _expectation(found: Translation) -> str:
     if names:
         listed = ", ".join(f"{{{name}}}" for name in names)
         found.differ(f"{listed} is filled in, which Spark-Expectations does in query_dq only.")
+    if len(text) > MAX_LENGTH:
+        # It would be refused in the end, and until then read over and over.
+        raise Untranslatable(Refusal.too_long(len(text), MAX_LENGTH).reason)
     return _calmed(found, text)
 
 
@@ -270,8 +279,7 @@ def _agg_dq(found: Translation) -> None:
 def _query_dq(found: Translation) -> None:
     _require_trust(found, "a query")
     _phases(found)
-    delimiter = found.text("query_dq_delimiter") or "@"
-    parts = QueryParts.of(found.text("expectation"), delimiter)
+    parts = _parts(found)
     text = _calmed(found, parts.whole(found.caller.params))
     if parts.queries and found.flag("enable_querydq_custom_output"):
         found.differ(
@@ -288,6 +296,20 @@ def _query_dq(found: Translation) -> None:
     found.fields |= {"type": "query_dq", "expectation": text}
     if references:
         found.fields["references"] = references
+
+
+def _parts(found: Translation) -> QueryParts:
+    """The condition and the queries behind delimiters."""
+    text, delimiter = found.text("expectation"), found.text("query_dq_delimiter")
+    parts = QueryParts.of(text, delimiter or _DELIMITER)
+    earlier = QueryParts(text) if delimiter or parts.queries else QueryParts.of(text, _EARLIER)
+    if not earlier.queries:
+        return parts
+    found.differ(
+        f"Without a query_dq_delimiter it is '{_DELIMITER}', and the rule raises there: its "
+        f"queries are taken to stand behind '{_EARLIER}', as in earlier versions."
+    )
+    return earlier
 
 
 def _named_tables(found: Translation, text: str) -> tuple[str, dict[str, Any]]:

@@ -23,16 +23,21 @@ def rule_sets_as_yaml(rule_sets: Sequence[RuleSet]) -> str:
 
 
 def _rule_set(rule_set: RuleSet) -> dict[str, Any]:
-    settings = {
+    rules = [rule_as_written(rule, rule_set) for rule in rule_set.rules]
+    return {"asset": rule_set.asset_name, **settings_as_written(rule_set), "rules": rules}
+
+
+def settings_as_written(rule_set: RuleSet) -> dict[str, Any]:
+    """What a rule set says beside its asset and its rules."""
+    return {
         name: _plain(getattr(rule_set, name), name)
         for name in RuleSet.model_fields
         if name in rule_set.model_fields_set and name not in {"asset", "rules"}
     }
-    rules = [_rule(rule, rule_set) for rule in rule_set.rules]
-    return {"asset": rule_set.asset_name, **settings, "rules": rules}
 
 
-def _rule(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
+def rule_as_written(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
+    """The fields that declare a rule within its rule set."""
     said: dict[str, Any] = {"type": rule.type, "name": rule.name}
     for name, field in type(rule).model_fields.items():
         value = getattr(rule, name)

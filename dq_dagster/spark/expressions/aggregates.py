@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pyspark.sql import types as T
 
-from dq_dagster.errors import Misfit
+from dq_dagster.errors import Misfit, Unmeasurable
 from dq_dagster.metrics.conditions import Fault
 from dq_dagster.metrics.frequency import DistinctEstimate, MedianEstimate, TopEstimate
 from dq_dagster.metrics.metric import (
@@ -32,9 +32,11 @@ from dq_dagster.metrics.metric import (
     RecordCount,
     RowMetric,
 )
+from dq_dagster.metrics.row_hash import HashSum, RowHash
 from dq_dagster.metrics.schema import ITEMS, KEYS, VALUES, LongestText
 from dq_dagster.metrics.sources import SqlAggregate, SqlCondition
 from dq_dagster.metrics.states import EXACT, Extreme, Moments, Odd, State, Tally, Total
+from dq_dagster.spark.expressions.canonical import hashed_form, row_hashes
 from dq_dagster.spark.expressions.estimates import (
     distinct_estimate,
     median_estimate,
@@ -281,6 +283,27 @@ def _long_total(results: Results) -> State:
     return Total(results["count"], (results["high"] << 32) + results["low"])
 
 
+def _row_hash(metric: RowHash, table: JudgedTable) -> Aggregates:
+    values = [hashed_form(table.column(name))[0] for name in metric.of]
+    first, second = (value_or_null(sql, metric.where) for sql in row_hashes(values))
+    halves = {"first": _long_halves(first), "second": _long_halves(second)}
+    return Aggregates(
+        _hash_sum,
+        counts={"count": "true" if metric.where is None else f"({metric.where})"},
+        others={f"{name}_{half}": sql for name, of in halves.items() for half, sql in of.items()},
+        fallible=metric.where is not None,
+    )
+
+
+def _hash_sum(results: Results) -> State:
+    if not results["count"]:
+        return HashSum(0, 0, 0)
+    halves = [results[f"{name}_{half}"] for name in ("first", "second") for half in ("high", "low")]
+    if any(half is None for half in halves):
+        raise Unmeasurable.too_many_rows()
+    return HashSum(results["count"], (halves[0] << 32) + halves[1], (halves[2] << 32) + halves[3])
+
+
 def _longest_text(metric: LongestText, table: JudgedTable) -> Aggregates:
     column = table.column(metric.path[0])
     length = _Lengths(table.case_sensitive).of(column, metric.path[1:], depth=0)
@@ -347,4 +370,5 @@ _BUILDERS: Mapping[type[RowMetric], Callable[[Any, JudgedTable], Aggregates]] = 
     DistinctEstimate: distinct_estimate,
     MedianEstimate: median_estimate,
     TopEstimate: top_estimate,
+    RowHash: _row_hash,
 }

@@ -10,12 +10,13 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import NothingStored, UnreadableData
+from dq_dagster.spark.frames.columns import identifier
 from dq_dagster.spark.frames.failures import reason_of
 from dq_dagster.spark.frames.frames import HIDDEN_KEY, all_as_spark, union
 from dq_dagster.spark.session.session import is_case_sensitive
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 # What schema rules see of a column: its name, its type and its metadata.
 _Columns: TypeAlias = tuple[tuple[str, str, str], ...]
@@ -84,6 +85,30 @@ class Divided:
                 for some in by_columns.values()
             ]
         )
+
+
+def without_clashes(frames: Sequence[DataFrame]) -> list[DataFrame]:
+    """The frames, with texts in the columns whose types do not fit together: no value is lost."""
+    fold = str if is_case_sensitive(frames[0].sparkSession) else str.lower
+    kinds = [AlikePartitions(frozenset([str(n)]), one) for n, one in enumerate(frames)]
+    clashes = _clashes(kinds, fold)
+    return [_with_texts(one, clashes, fold) for one in frames]
+
+
+def _with_texts(frame: DataFrame, names: Collection[str], fold: _Fold) -> DataFrame:
+    return frame.select(
+        *(
+            _text(one).alias(one.name) if fold(one.name) in names else F.col(identifier(one.name))
+            for one in frame.schema.fields
+        )
+    )
+
+
+def _text(one: T.StructField) -> Column:
+    value = F.col(identifier(one.name))
+    if isinstance(one.dataType, T.ArrayType | T.MapType | T.StructType | T.VariantType):
+        return F.to_json(value)
+    return F.base64(value) if isinstance(one.dataType, T.BinaryType) else value.cast("string")
 
 
 def _columns(schema: T.StructType) -> _Columns:

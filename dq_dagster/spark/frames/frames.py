@@ -247,23 +247,14 @@ def has_rows(frame: DataFrame) -> bool:
     return not frame.isEmpty()
 
 
+def counted(frame: DataFrame) -> int:
+    """How many rows there are."""
+    return frame.count()
+
+
 def to_pandas(frame: DataFrame) -> pd.DataFrame:
     """All rows, brought to this process: for those who keep them there anyway."""
     return frame.toPandas()
-
-
-def beside_stored(stored: DataFrame, others: DataFrame) -> DataFrame:
-    """The stored rows and others, with the columns of the former; STORED tells them apart."""
-    there = {name.lower() for name in others.columns}
-    known = [F.col(_quoted(name)) for name in stored.columns if name.lower() in there]
-    mine = stored.withColumn(STORED, F.expr("true"))
-    return mine.unionByName(
-        others.select(*known).withColumn(STORED, F.expr("false")), allowMissingColumns=True
-    )
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pyspark.errors import AnalysisException, PySparkException
 
@@ -26,6 +27,17 @@ from dq_dagster.spark.session.deadline import DEADLINE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from dq_dagster.spark.frames.divided import Divided
+
+
+@runtime_checkable
+class DividedReferences(Protocol):
+    """References that know in which partition of its asset a row is stored."""
+
+    def divided(self, name: str, partitions: Sequence[str]) -> Divided | None:
+        """These partitions of an asset, or all where none is named; None if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,8 @@ class OtherDatasets:
     recorded: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] | None = None
     whole: Callable[[], DataFrame] | None = None
+    # What gives a row of some schema its partition, as the judged asset's definition says.
+    key_sql: Callable[[StructType], str] | None = None
     _read: dict[OtherDataset, DataFrame | RuleFailure] = field(default_factory=dict)
 
     def frame_of(self, dataset: OtherDataset, beside: DataFrame, home: SparkSession) -> DataFrame:
@@ -57,6 +71,18 @@ class OtherDatasets:
         if isinstance(found, RuleFailure):
             raise found
         return found
+
+    def divided(self, dataset: OtherDataset, partitions: Sequence[str]) -> Divided | None:
+        """Some partitions of a dataset, or all, if it is known where each row is stored."""
+        if isinstance(dataset, AssetData) and isinstance(self.references, DividedReferences):
+            return self.references.divided(dataset.asset, partitions)
+        return None
+
+    def partition_sql(self, schema: StructType) -> str | None:
+        """What gives a row of another dataset its partition, if what does so here does there."""
+        with suppress(DqError):
+            return None if self.key_sql is None else self.key_sql(schema)
+        return None
 
     def known(self, metrics: Iterable[Metric]) -> dict[Metric, Any]:
         """The values of the metrics that are on record, None for those that have none."""

@@ -67,6 +67,49 @@ def read_table(session: SparkSession, name: str) -> DataFrame:
     return explained(lambda: session.table(name), f"Table '{name}' cannot be read")
 
 
+def any_data(data: Any) -> DataFrame:
+    """A DataFrame of Spark or pandas as it is, or what a path, or the name of a table, stands for.
+
+    A text is a path if there is a slash in it, or something to read at that place. What says by
+    itself where data lies (``dq.Table``, ``dq.Files``, ``dq.Reference``) is read there.
+    """
+    from dq_dagster.spark.frames.frames import as_spark, is_frame
+    from dq_dagster.spark.session.session import current_session
+
+    # Of a frame, any name may be one of its columns.
+    place = None if is_frame(data) else _place(data)
+    if place is None:
+        return as_spark(data)
+    table, path, kind, options = place
+    if table is not None:
+        return read_table(current_session(), table)
+    require_existing(path)
+    return read_files(current_session(), path, kind=kind, options=options)
+
+
+def require_place(text: str) -> None:
+    """Says so if a text is the path of files that are not there, before Spark is started."""
+    place = _place(text)
+    if place is not None and place[0] is None:
+        require_existing(place[1])
+
+
+def _place(data: Any) -> tuple[str | None, str, str | None, Mapping[str, str]] | None:
+    """The table, or else the path, the format and the options of files; None if it is no place."""
+    if isinstance(data, Path):
+        return None, str(data), None, {}
+    if isinstance(data, str):
+        is_path = is_remote(data) or "/" in data or "\\" in data or Path(data).exists()
+        return (None, data, None, {}) if is_path else (data, "", None, {})
+    table = getattr(data, "table", None) or getattr(data, "name", None)
+    path = getattr(data, "files", None) or getattr(data, "path", None)
+    kind, options = getattr(data, "format", None), getattr(data, "options", None)
+    if isinstance(kind, str) and isinstance(options, Mapping) and isinstance(path, str):
+        return None, path, kind, options
+    reads = hasattr(data, "required_resource_keys") or hasattr(data, "dataset")
+    return (table, "", None, {}) if reads and isinstance(table, str) else None
+
+
 def few_rows(
     frame: DataFrame, names: Sequence[str], *, most_rows: int, most_characters: int
 ) -> Sequence[Mapping[str, Any]] | str:

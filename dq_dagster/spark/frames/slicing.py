@@ -45,6 +45,8 @@ class Division:
     problems: Mapping[str, RuleFailure]
     # The partitions that are judged, once they are known.
     partitions: tuple[str, ...] = ()
+    # What the partition was declared by: a column or SQL.
+    partition_by: str | None = None
 
     @classmethod
     def of(
@@ -59,7 +61,7 @@ class Division:
             except RuleFailure as failure:
                 problems[name] = failure
         partition = None if partition_by is None else partition_key(table, partition_by)
-        return cls(partition, found, problems)
+        return cls(partition, found, problems, partition_by=partition_by)
 
     def usable(self, cuts: Sequence[Cut]) -> tuple[Cut, ...]:
         """The cuts that can be made; what remains of those that cannot is never less than all."""
@@ -154,11 +156,13 @@ class Parts:
     cuts: tuple[Cut, ...]
     keys: Mapping[str | None, str]
     partitions: tuple[str, ...] = ()
+    # What gives a row its partition, for those who divide other rows in the same way.
+    partition_by: str | None = None
 
     @classmethod
     def of(cls, frame: DataFrame, cuts: tuple[Cut, ...], division: Division) -> Parts:
         if cuts == (UNDIVIDED,):
-            return cls(division.visible(frame), cuts, {})
+            return cls(division.visible(frame), cuts, {}, partition_by=division.partition_by)
         sql: dict[str | None, str] = {}
         if any(cut.partitioned for cut in cuts) and division.partition is not None:
             sql[None] = division.partition
@@ -166,10 +170,10 @@ class Parts:
             if cut.dimension is not None:
                 sql[cut.dimension] = division.dimensions[cut.dimension]
         taken = {name.lower() for name in frame.columns}
-        keys = {name: _unused(f"{_PARTITION}_{n}", taken) for n, name in enumerate(sql)}
+        keys = {name: unused(f"{_PARTITION}_{n}", taken) for n, name in enumerate(sql)}
         columns = [f"{sql[name]} AS {identifier(alias)}" for name, alias in keys.items()]
         keyed = division.visible(frame.selectExpr("*", *columns))
-        return cls(keyed, cuts, keys, division.partitions)
+        return cls(keyed, cuts, keys, division.partitions, division.partition_by)
 
     def one_by_one(self) -> Iterator[tuple[Slice, DataFrame]]:
         """Each partition, and all rows, as frames of their own: for what cannot be grouped."""
@@ -234,11 +238,7 @@ class Parts:
 
     def bounded(self, found: DataFrame, most: int) -> list[Row]:
         """The rows of a result that is small unless the data falls into too many parts."""
-        # As one task, or Spark would take the first rows of each by a job of its own.
-        rows = found.coalesce(1).limit(most + 1).collect()
-        if len(rows) > most:
-            raise TooManyParts.by(cut.dimension for cut in self.cuts)
-        return rows
+        return bounded(found, most, by=[cut.dimension for cut in self.cuts])
 
     def slice(self, row: Any, cut: Cut) -> Slice:
         """The part that a row of results speaks of."""
@@ -264,12 +264,22 @@ class Parts:
         return f"CASE grouping_id() {cases} END"
 
 
+def bounded(found: DataFrame, most: int, *, by: Iterable[str | None] = ()) -> list[Row]:
+    """The rows of a result that is small unless the data falls into too many parts."""
+    # As one task, or Spark would take the first rows of each by a job of its own.
+    rows = found.coalesce(1).limit(most + 1).collect()
+    if len(rows) > most:
+        raise TooManyParts.by(by)
+    return rows
+
+
 def grouping_id(columns: Sequence[str], kept: Sequence[str]) -> int:
     """Spark's number of a grouping set: a bit is set for each column left out."""
     return sum(1 << position for position, name in enumerate(reversed(columns)) if name not in kept)
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def unused(name: str, taken: set[str]) -> str:
+    """A name that is not taken yet, and is from now on."""
     while name in taken:
         name += "_"
     taken.add(name)

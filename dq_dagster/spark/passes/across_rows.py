@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, cast
 
-from dq_dagster.errors import RuleFailure
+from dq_dagster.errors import Misfit, RuleFailure
 from dq_dagster.metrics.conditions import BreaksAcrossRows, Fault
+from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.metrics.measured import Cut, Measured
 from dq_dagster.metrics.metric import ConditionCount, Metric, RecordCount
+from dq_dagster.metrics.sources import ReferenceMembership
 from dq_dagster.spark.expressions.predicates import breaks_across_rows
+from dq_dagster.spark.expressions.values import counting
+from dq_dagster.spark.frames.beside import COMPARED, IS_STORED, here
 from dq_dagster.spark.frames.columns import JudgedTable, identifier
+from dq_dagster.spark.frames.frames import HIDDEN_KEY, STORED
 from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.aggregate import measure_with_rows
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
+from dq_dagster.spark.passes.lookups import join_with
 from dq_dagster.spark.passes.user_code import refusal
 
 if TYPE_CHECKING:
@@ -35,6 +41,93 @@ def flagged(
     if reason is not None:
         raise reason
     return frame.selectExpr("*", found)
+
+
+@dataclass(frozen=True, slots=True)
+class WidenedRows:
+    """Rows as they came, and the same with a column for each fault that needs one."""
+
+    plain: DataFrame
+    wide: DataFrame
+    table: JudgedTable
+    partition: str | None
+
+    @property
+    def _spans(self) -> bool:
+        """Whether rows of other places are there to be compared with."""
+        return COMPARED in self.wide.columns
+
+    def compared(self, faults: Iterable[Fault]) -> WidenedRows:
+        """With the columns of those faults that need the rows of other places, if there are any."""
+        if not self._spans:
+            return self
+        spanning = [fault for fault in faults if fault.condition.spans_partitions]
+        return reduce(WidenedRows.widened, spanning, self)
+
+    def here(self) -> WidenedRows:
+        """Without the rows of other places, to which nothing else is to be done."""
+        if not self._spans:
+            return self
+        return replace(self, plain=here(self.plain), wide=here(self.wide))
+
+    def widened(self, fault: Fault) -> WidenedRows:
+        """With the column that the fault speaks of; raises a RuleFailure if there is none."""
+        condition = fault.condition
+        if isinstance(condition, ReferenceMembership):
+            if condition.lookup.flag not in self.wide.columns:
+                return replace(self, wide=self._with_reference(condition))
+        elif isinstance(condition, Repeated) and condition.flag not in self.wide.columns:
+            return replace(self, wide=self._with_repeats(fault, condition))
+        elif isinstance(condition, BreaksAcrossRows) and condition.flag not in self.wide.columns:
+            return replace(self, wide=flagged(self.wide, condition, self.table, self._among))
+        return self
+
+    @property
+    def _among(self) -> list[str]:
+        """In what rows are alike that are compared with each other."""
+        return [] if self._spans or self.partition is None else [self.partition]
+
+    def _with_reference(self, condition: ReferenceMembership) -> DataFrame:
+        """The rows with a flag that is NULL for those whose value the reference has not."""
+        join = join_with(condition.lookup, self.plain, self.table)
+        if join.keys.isStreaming:
+            raise Misfit.reference_is_stream(condition.lookup.dataset.label)
+        return join.widen(self.wide)
+
+    def _with_repeats(self, fault: Fault, condition: Repeated) -> DataFrame:
+        """The rows with a flag that is true for those whose value occurs in others, too."""
+        key, spread = f"{condition.flag}_key", f"{condition.flag}_spread"
+        value = counting(condition.grouping, self.table, alias=key).sql
+        order = self._order(condition) if condition.keep else None
+        checked = f"{_occurrences([value], order)} AS {key}"
+        reason = refusal(self.plain, ConditionCount.of(fault), [checked])
+        if reason is not None:
+            raise reason
+        keyed = self.wide.selectExpr("*", f"{value} AS {key}")
+        # Rows without a value would all meet in one place, where nobody needs them together.
+        keyed = keyed.selectExpr("*", f"if({key} IS NULL, spark_partition_id(), -1) AS {spread}")
+        among = [*self._among, key, spread]
+        repeats = f"({key} IS NOT NULL AND {_occurrences(among, order)} > 1)"
+        return keyed.selectExpr("*", f"{repeats} AS {condition.flag}").drop(key, spread)
+
+    def _order(self, condition: Repeated) -> str:
+        for term in condition.keep:
+            self.table.require_columns_of(term.expression)
+        # What is in the table already stays: of two rows of one value, it is the one to keep.
+        first = [f"{identifier(STORED)} DESC"] if STORED in self.plain.columns else []
+        every = [self.table.column(name).ordered for name in self.table.schema.names]
+        if self._spans:
+            # Partitions may have other columns: which of them comes first is the same for all.
+            first, every = [f"{IS_STORED} DESC"], [identifier(HIDDEN_KEY), *every]
+        return ", ".join([*first, *(term.sql for term in condition.keep), *every])
+
+
+def _occurrences(among: Sequence[str], order: str | None) -> str:
+    """How often a row's value occurs; with an order, up to the row itself."""
+    parts = f"PARTITION BY {', '.join(among)}"
+    if order is None:
+        return f"count(1) OVER ({parts})"
+    return f"row_number() OVER ({parts} ORDER BY {order})"
 
 
 def measure_across_rows(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:

@@ -114,7 +114,7 @@ def _buffers(sql: str) -> int:
     return _BUFFERS.get(sql.partition("(")[0], 1)
 
 
-def _padding(used: int) -> list[str]:
+def padding(used: int) -> list[str]:
     """Cheap aggregates that lift a query over the numbers of buffers that are slow."""
     missing = _STEADY - used if _SMOOTH < used < _STEADY else 0
     return [f"max({n})" for n in range(missing)]
@@ -141,7 +141,7 @@ class Query:
         if packed:
             lanes |= _paired(safe)
         counts = [_ROWS, *(lane.sql for lane in lanes.values())]
-        texts = dict.fromkeys([*counts, *others, *_padding(_used(lanes, calls))])
+        texts = dict.fromkeys([*counts, *others, *padding(_used(lanes, calls))])
         return cls(needs, {sql: f"dq_{n}" for n, sql in enumerate(texts)}, lanes, packed)
 
     def select_list(self) -> list[str]:

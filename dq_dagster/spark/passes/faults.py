@@ -12,21 +12,18 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.errors import Misfit, RuleFailure, UnreadableData
-from dq_dagster.metrics.conditions import BreaksAcrossRows, Fault, Marked
-from dq_dagster.metrics.frequency import Repeated
+from dq_dagster.errors import RuleFailure, UnreadableData
+from dq_dagster.metrics.conditions import Fault, Marked
 from dq_dagster.metrics.metric import ConditionCount
-from dq_dagster.metrics.sources import ReferenceMembership
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.expressions.predicates import fault_sql
-from dq_dagster.spark.expressions.values import counting
 from dq_dagster.spark.frames.ansi import compiled
+from dq_dagster.spark.frames.beside import COMPARED
 from dq_dagster.spark.frames.columns import JudgedTable, identifier, text_literal
 from dq_dagster.spark.frames.failures import without_quoting_rows
 from dq_dagster.spark.frames.frames import GOOD, HIDDEN_KEY, KEPT, OUT, STORED, TARGET
-from dq_dagster.spark.passes.across_rows import flagged
+from dq_dagster.spark.passes.across_rows import WidenedRows
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
-from dq_dagster.spark.passes.lookups import join_with
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
 if TYPE_CHECKING:
@@ -121,6 +118,12 @@ class JudgedRows:
         return _any(one.keeps_out for one in self.rules)
 
     @property
+    def left_out(self) -> str:
+        """True for the rows that are not published, if any are; what is stored stays."""
+        left_out = _any(one.drops for one in self.rules)
+        return f"(NOT {identifier(STORED)} AND {left_out})" if STORED in self.columns else left_out
+
+    @property
     def marks(self) -> list[str]:
         """The faults that cannot be found again in a stored row, in the order of the rules."""
         return [sql for one in self.rules for fault, sql in one.sql.items() if not fault.lasting]
@@ -132,11 +135,8 @@ class JudgedRows:
 
     def with_target(self) -> DataFrame:
         """The rows with TARGET, and with what cannot be found again in a stored row."""
-        kept_out = _any(one.drops for one in self.rules)
-        if STORED in self.columns:
-            kept_out = f"(NOT {identifier(STORED)} AND {kept_out})"
         target = (
-            f"CASE WHEN {kept_out} THEN {text_literal(OUT)} "
+            f"CASE WHEN {self.left_out} THEN {text_literal(OUT)} "
             f"WHEN {self.broken} THEN {text_literal(KEPT)} ELSE {text_literal(GOOD)} END"
         )
         if self.marks:
@@ -144,6 +144,9 @@ class JudgedRows:
             target = f"concat_ws('-', {target}, if({self.broken}, concat({digits}), NULL))"
         rows = self.frame.selectExpr("*", f"{target} AS {identifier(TARGET)}")
         return self._plain(rows).drop(STORED)
+
+    def published(self) -> DataFrame:
+        return self._plain(self.frame.where(f"NOT {self.left_out}"))
 
     def good(self) -> DataFrame:
         return self._plain(self.frame.where(f"NOT {self.kept_out}"))
@@ -174,7 +177,9 @@ def judged_rows(
 ) -> JudgedRows:
     """The rows with all that is needed to say which of the rules each breaks. Reads no data.
 
-    ``partition`` is the SQL of a row's partition: values repeat within one.
+    ``partition`` is the SQL of a row's partition: values repeat within one. Where the frame has
+    rows of other places, too, as COMPARED says, rules about the whole dataset compare with these;
+    afterwards they are gone.
     """
     if FAULTS in (name.lower() for name in frame.columns):
         raise UnreadableData.column_taken(FAULTS)
@@ -182,7 +187,7 @@ def judged_rows(
     table = replace(table, usual_texts={})
     found: list[RuleFaults] = []
     failures: dict[str, RuleFailure] = {}
-    rows = _Rows(frame, frame, table, partition)
+    rows = WidenedRows(frame, frame, table, partition)
     with without_quoting_rows():
         for rule in rules:
             try:
@@ -190,14 +195,28 @@ def judged_rows(
                 if rule.where is not None:
                     table.require_columns_of(rule.where)
                 sql = {fault: fault_sql(fault, table) for fault in faults}
-                rows = reduce(_Rows.widened, faults, rows)
+                rows = rows.compared(faults)
             except RuleFailure as failure:
                 failures[rule.name] = failure
             else:
                 found.append(RuleFaults(rule, sql))
-        failures |= _refused(rows.wide, found)
-    accepted = tuple(one for one in found if one.rule.name not in failures)
-    return JudgedRows(rows.wide, tuple(frame.columns), accepted, failures)
+        rows = _widened(rows.here(), found, failures)
+        failures |= _refused(rows.wide, [one for one in found if one.rule.name not in failures])
+    accepted = [one for one in found if one.rule.name not in failures]
+    own = tuple(name for name in frame.columns if name != COMPARED)
+    return JudgedRows(rows.wide, own, tuple(accepted), failures)
+
+
+def _widened(
+    rows: WidenedRows, rules: Sequence[RuleFaults], failures: dict[str, RuleFailure]
+) -> WidenedRows:
+    """With the columns that the faults speak of; rules that cannot have theirs become failures."""
+    for one in rules:
+        try:
+            rows = reduce(WidenedRows.widened, one.sql, rows)
+        except RuleFailure as failure:
+            failures[one.rule.name] = failure
+    return rows
 
 
 def stored_rows(frame: DataFrame, rules: Sequence[Rule], table: JudgedTable) -> JudgedRows:
@@ -261,10 +280,9 @@ def counted_by(frame: DataFrame, column: str) -> dict[Any, int]:
 def replay_counts(rows: JudgedRows) -> tuple[int, int, dict[str, int]]:
     """Of the rows that are not stored: how many would be published, how many not, and why not."""
     others = replace(rows, frame=rows.frame.where(f"NOT {identifier(STORED)}"))
-    # A row that breaks a rule with ``fail`` is none to release either.
-    named = others.frame.selectExpr(f"{rows.kept_out} AS kept_out")
+    named = others.frame.selectExpr(f"{rows.left_out} AS kept_out")
     counts = counted_by(named, "kept_out")
-    out = replace(others, frame=others.frame.where(rows.kept_out))
+    out = replace(others, frame=others.frame.where(rows.left_out))
     by_rule = {name: count for (name, _), count in counted_by_rule(out).items()}
     return counts.get(False, 0), counts.get(True, 0), by_rule
 
@@ -316,69 +334,7 @@ def _numbered(predicates: Iterable[str]) -> list[str]:
 
 def widened(fault: Fault, frame: DataFrame, table: JudgedTable, partition: str | None) -> DataFrame:
     """The rows with the column that the fault speaks of, if it needs one of its own."""
-    return _Rows(frame, frame, table, partition).widened(fault).wide
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Rows as they came, and the same with a column for each fault that needs one."""
-
-    plain: DataFrame
-    wide: DataFrame
-    table: JudgedTable
-    partition: str | None
-
-    def widened(self, fault: Fault) -> _Rows:
-        """With the column that the fault speaks of; raises a RuleFailure if there is none."""
-        condition = fault.condition
-        if isinstance(condition, ReferenceMembership):
-            if condition.lookup.flag not in self.wide.columns:
-                return replace(self, wide=self._with_reference(condition))
-        elif isinstance(condition, Repeated) and condition.flag not in self.wide.columns:
-            return replace(self, wide=self._with_repeats(fault, condition))
-        elif isinstance(condition, BreaksAcrossRows) and condition.flag not in self.wide.columns:
-            keys = [self.partition] if self.partition else []
-            return replace(self, wide=flagged(self.wide, condition, self.table, keys))
-        return self
-
-    def _with_reference(self, condition: ReferenceMembership) -> DataFrame:
-        """The rows with a flag that is NULL for those whose value the reference has not."""
-        join = join_with(condition.lookup, self.plain, self.table)
-        if join.keys.isStreaming:
-            raise Misfit.reference_is_stream(condition.lookup.dataset.label)
-        return join.widen(self.wide)
-
-    def _with_repeats(self, fault: Fault, condition: Repeated) -> DataFrame:
-        """The rows with a flag that is true for those whose value occurs in others, too."""
-        key, spread = f"{condition.flag}_key", f"{condition.flag}_spread"
-        value = counting(condition.grouping, self.table, alias=key).sql
-        order = self._order(condition) if condition.keep else None
-        checked = f"{_occurrences([value], order)} AS {key}"
-        reason = refusal(self.plain, ConditionCount.of(fault), [checked])
-        if reason is not None:
-            raise reason
-        keyed = self.wide.selectExpr("*", f"{value} AS {key}")
-        # Rows without a value would all meet in one place, where nobody needs them together.
-        keyed = keyed.selectExpr("*", f"if({key} IS NULL, spark_partition_id(), -1) AS {spread}")
-        among = [*([self.partition] if self.partition else []), key, spread]
-        repeats = f"({key} IS NOT NULL AND {_occurrences(among, order)} > 1)"
-        return keyed.selectExpr("*", f"{repeats} AS {condition.flag}").drop(key, spread)
-
-    def _order(self, condition: Repeated) -> str:
-        for term in condition.keep:
-            self.table.require_columns_of(term.expression)
-        # What is in the table already stays: of two rows of one value, it is the one to keep.
-        first = [f"{identifier(STORED)} DESC"] if STORED in self.plain.columns else []
-        every = [self.table.column(name).ordered for name in self.table.schema.names]
-        return ", ".join([*first, *(term.sql for term in condition.keep), *every])
-
-
-def _occurrences(among: Sequence[str], order: str | None) -> str:
-    """How often a row's value occurs; with an order, up to the row itself."""
-    parts = f"PARTITION BY {', '.join(among)}"
-    if order is None:
-        return f"count(1) OVER ({parts})"
-    return f"row_number() OVER ({parts} ORDER BY {order})"
+    return WidenedRows(frame, frame, table, partition).widened(fault).wide
 
 
 def _any(predicates: Iterable[str]) -> str:

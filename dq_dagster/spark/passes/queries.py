@@ -20,12 +20,12 @@ from pyspark.util import inheritable_thread_target
 from dq_dagster.errors import Misfit, RuleFailure, Unmeasurable
 from dq_dagster.metrics.measured import Measured, Slice
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.metrics.queries import QueryCondition, QueryPart, QueryTemplate
+from dq_dagster.metrics.queries import QueryCondition, QueryNumber, QueryPart, QueryTemplate
 from dq_dagster.metrics.sources import QueryMetric
 from dq_dagster.metrics.states import Opaque
 from dq_dagster.spark.expressions.values import transport
 from dq_dagster.spark.frames.ansi import home_of, in_session, with_views_of_home
-from dq_dagster.spark.frames.columns import COMPARABLE, ColumnRef, JudgedTable
+from dq_dagster.spark.frames.columns import COMPARABLE, NUMBERS, ColumnRef, JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.isolation import attempted
@@ -44,7 +44,7 @@ _ANSWER = "dq_answer"
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Found = TypeVar("_Found")
-Unit = tuple[str | QueryTemplate, str | None]
+Unit = tuple[str | QueryTemplate | QueryNumber, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,8 @@ def _unit(metric: Metric) -> Unit:
     match metric:
         case QueryMetric():
             return metric.query, metric.where
+        case QueryNumber():
+            return metric, metric.where
         case QueryCondition() | QueryPart():
             return metric.template, metric.where
     raise TypeError(f"No query for {type(metric).__name__}.")
@@ -157,8 +159,10 @@ def _prepared(
         if isinstance(query, str):
             plain = cast("QueryMetric", metric)
             return lambda: _only_row(plain, rows)
-        frames = {_ROWS: rows, **_others(query, frame, table, session)}
-        return lambda: _condition(query, frames)
+        template = query.template if isinstance(query, QueryNumber) else query
+        frames = {_ROWS: rows, **_others(template, frame, table, session)}
+        answer = _number if isinstance(query, QueryNumber) else _condition
+        return lambda: answer(template, frames)
 
     prepared = attempted(ready, explained)
     if isinstance(prepared, RuleFailure):
@@ -202,17 +206,41 @@ def _literally(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _condition(template: QueryTemplate, frames: Mapping[str, DataFrame]) -> Mapping[str, Any]:
-    """The answer as a state, and the values of its subqueries by their text."""
-    query = template.read
+def _slots(template: QueryTemplate, frames: Mapping[str, DataFrame]) -> dict[str, str]:
+    """What stands in the place of each name, in a text that PySpark fills in."""
     names = [TABLE, *(f"{{{name}}}" for name, _ in template.references)]
     braced = [f"{{{name}}}" for name in frames]
     slots = dict(zip(names, braced, strict=True))
-    slots |= {slot: _literally(sql) for slot, sql in template.marked.items()}
-    filled = query.filled(slots, literally=_literally)
+    return slots | {slot: _literally(sql) for slot, sql in template.marked.items()}
+
+
+def _whole(template: QueryTemplate, frames: Mapping[str, DataFrame]) -> DataFrame:
+    """What a whole query gives; as a subquery, nothing but a query is accepted."""
+    filled = template.read.filled(_slots(template, frames), literally=_literally)
+    text = f"SELECT * FROM (\n{filled}\n) LIMIT 2"  # noqa: S608 (the author's own SQL)
+    return QueryRun(text, frames, template.bound).frame()
+
+
+def _number(template: QueryTemplate, frames: Mapping[str, DataFrame]) -> Mapping[str, Any]:
+    """The value of a query that gives one; raises Misfit if it gives more or less."""
+    found = _whole(template, frames)
+    if len(found.schema.fields) != 1:
+        raise Misfit.query_number(f"{len(found.schema.fields)} columns")
+    if not isinstance(found.schema.fields[0].dataType, NUMBERS):
+        raise Misfit.query_number(f"a column of type {found.schema.fields[0].dataType.typeName()}")
+    rows = _fetched(found)
+    if len(rows) != 1:
+        raise Misfit.query_number("no row" if not rows else "more than one row")
+    return {_ANSWER: rows[0][0]}
+
+
+def _condition(template: QueryTemplate, frames: Mapping[str, DataFrame]) -> Mapping[str, Any]:
+    """The answer as a state, and the values of its subqueries by their text."""
+    query = template.read
     if query.is_query:
-        text = f"SELECT * FROM (\n{filled}\n) LIMIT 2"  # noqa: S608 (the author's own SQL)
-        return {_ANSWER: _only_answer(QueryRun(text, frames, template.bound).frame())}
+        return {_ANSWER: _only_answer(_whole(template, frames))}
+    slots = _slots(template, frames)
+    filled = query.filled(slots, literally=_literally)
     # Beside the answer, each value once more: Spark computes equal subqueries once.
     values = {
         one.text: query.filled(slots, one.start, one.stop, _literally) for one in query.values

@@ -96,7 +96,7 @@ def _of_all_cuts(runs: Sequence[Measured]) -> Measured:
     return Measured(first.metric, states, cuts, first.nothing)
 
 
-def _runner(kind: PassKind) -> Runner:
+def _runner(kind: PassKind) -> Runner:  # noqa: C901 (one case a kind)
     """What runs a pass of that kind. Most plans need the first alone: others are imported late."""
     match kind:
         case PassKind.AGGREGATE:
@@ -105,6 +105,10 @@ def _runner(kind: PassKind) -> Runner:
             from dq_dagster.spark.passes.lookups import measure_lookups
 
             return measure_lookups
+        case PassKind.DIFFS:
+            from dq_dagster.spark.passes.diff.measure import measure_diffs
+
+            return measure_diffs
         case PassKind.COUNT_VALUES:
             from dq_dagster.spark.passes.frequencies import measure_frequencies
 

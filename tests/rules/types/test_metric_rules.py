@@ -94,6 +94,14 @@ def test_what_a_metric_is_recorded_as(metric: Any, key: str) -> None:
             {"metric": {"query": "select 1"}},
             "the query must read the data, which it calls {table}.",
         ),
+        (
+            {"metric": {"query": "select transform(a) using 'sh' from {table}"}},
+            "'using ...' runs a program for the rows",
+        ),
+        (
+            {"metric": {"query": "insert into t select 1 from {table}"}},
+            "is a statement that changes something",
+        ),
         ({"metric": {"qery": "x"}}, "unknown field 'metric.qery'. Did you mean 'query'?"),
         ({"metric": {"measure": "record_count", "column": "x"}}, "'column' goes with query and"),
         ({"metric": {"measure": "record_count", "asset": "x"}}, "'asset' goes with metadata only."),

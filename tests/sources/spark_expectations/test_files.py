@@ -87,6 +87,18 @@ def test_environments_cascade_and_rules_say_the_last_word(tmp_path: Path) -> Non
     assert (dev.rules[1].blocking, dev.rules[2].on) == (False, "both")
 
 
+def test_null_stands_for_the_default_of_the_library_and_not_of_the_file(tmp_path: Path) -> None:
+    text = (
+        "product_id: p\ntable_name: t\ndefaults: {action_if_failed: fail, priority: high, tag: x}\n"
+        "dq_env:\n  DEV: {priority: null, is_active: false}\nrules:\n"
+        "- {rule: a, rule_type: row_dq, expectation: x > 0}\n"
+        "- {rule: b, rule_type: row_dq, expectation: x > 0, action_if_failed: , is_active: null}"
+    )
+    [rules] = load(tmp_path, text, env="dev").rule_sets
+    found = [(one.action_if_failed, one.enabled, one.tags) for one in rules.rules]
+    assert found == [("fail", False, ("x",)), ("ignore", True, ("x",))]
+
+
 PLAIN = "product_id: shop\ntable_name: dev.orders\ndefaults: {rule_type: row_dq}\n" + RULES
 RULE = '{rule: a, rule_type: row_dq, expectation: "a > 0"}'
 FULL = "{product_id: p, table_name: t, rule: %s, rule_type: row_dq, expectation: a > 0}"
@@ -161,7 +173,7 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "\n".join(
         ("product_id: p\nrules:\n- 7\n- {rule: a}", "rules.yaml:2: a rule is fields such as"),
         ("product_id: p\ndq_env: {}\nrules: [{}]", "rules.yaml:2: field 'dq_env' must be a set"),
         ("product_id: p\ndefaults: 7\nrules: [{}]", "rules.yaml:2: field 'defaults' must be a set"),
-        (ENVIRONMENTS + RULES, "rules.yaml:4: there are several environments (DEV, PROD): choose"),
+        (ENVIRONMENTS + RULES, "rules.yaml:4: the file has environments (DEV, PROD): choose"),
         ("validations: {}", "rules.yaml:1: field 'validations' must be a list"),
         ("validations: [7]", "rules.yaml:1: a table with its rules is needed"),
         ("tables: {t: 7}", "rules.yaml:1: table 't' needs its rules by type"),

@@ -124,6 +124,13 @@ OTHERWISE: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"rule_type": "query_dq", "expectation": "({q}) > 1$q$select 1", "query_dq_delimiter": "$",
       "enable_querydq_custom_output": True}, {"expectation": "(select 1) > 1"},
      "The results of its queries are not written into a table"),
+    # As its own documentation and examples have it, with '$' and no delimiter.
+    ({"rule_type": "query_dq", "expectation":
+      "((select count(*) from ({source_f1}) a) - ({target_f1})) < 3"
+      "$source_f1$select distinct a from x$target_f1$select count(*) from y where t = '1:2@3'"},
+     {"expectation": "((select count(*) from (select distinct a from x) a) - "
+      "(select count(*) from y where t = '1:2@3')) < 3"},
+     "Without a query_dq_delimiter it is '@', and the rule raises there: its queries are taken"),
 ]  # fmt: skip
 
 
@@ -244,6 +251,14 @@ def test_nulls_of_a_table_count_as_they_do_there() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("cell", "enabled"),
+    [(1, True), (1.0, True), (0, False), ("TRUE", True), ("yes", True), ("no", False)],
+)
+def test_what_counts_as_true(cell: Any, enabled: bool) -> None:
+    assert only({"is_active": cell})[1].enabled is enabled
+
+
 def test_texts_of_a_csv_file_are_as_good() -> None:
     texts = {key: "null" if value is None else str(value).lower() for key, value in BASE.items()}
     [rules] = dq.load_spark_expectations(pd.DataFrame([texts])).rule_sets
@@ -314,7 +329,8 @@ def test_the_report_accounts_for_every_rule() -> None:
     report = loaded.report
     assert len(report) == 4
     assert report.counts == {
-        "refused": 1, "means something else here": 1, "taken as it is": 1, "not chosen": 1,
+        "refused": 1, "means something else here": 1, "taken as it is": 1, "documentation": 0,
+        "not chosen": 1,
     }  # fmt: skip
     text = str(report)
     assert text.startswith(

@@ -126,6 +126,7 @@ EVERY_FIELD: dict[str, Any] = {
     "asset": "shop/orders",
     "rules": [{"type": "metric_in_range", "metric": "m", "min": 1}],
     "metrics": {"m": "record_count"},
+    "templates": {"t": {"sql": "select count(*) from {table}", "fails_when": "> 3"}},
     "on_empty": "warn",
     "empty_includes_blank": True,
     "declared_schema": [{"name": "a", "type": "int"}],

@@ -174,6 +174,7 @@ def test_every_field_of_a_rule_set_can_be_written_in_a_file(tmp_path: Path) -> N
         meanings: {state: {values: [new, paid]}}
         column_meanings: {status: state}
         metrics: {mean: "column_avg:amount"}
+        templates: {rows: {sql: "select count(*) from {table}", fails_when: "> 3"}}
         reader: {table: warehouse.orders}
         timeout: 10 min
         samples: [status]

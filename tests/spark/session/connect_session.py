@@ -55,7 +55,9 @@ RULES: list[dq.Rule] = [
     dq.MetricInRange(
         name="time", metric=dq.MetricSource(query="select max(ts) from {table}"), max="2024-01-01"
     ),
-    dq.MetricInRange(name="syntax", metric=dq.MetricSource(query="selec {table}"), max=1),
+    dq.MetricInRange(
+        name="missing", metric=dq.MetricSource(query="select missing from {table}"), max=1
+    ),
     dq.PythonRule(name="python", function="tests.rules.types.functions:fine"),
     dq.RowExpectation(name="division", expectation="10 / id > 1"),
     dq.RowExpectation(name="guarded", expectation="10 / id > 1", where="id <> 0"),

@@ -18,7 +18,7 @@ SQL_OF_USERS = {
     for rule in RULES
     if rule.where is not None
     or isinstance(rule, dq.RowExpectation | dq.AggregateExpectation | dq.QueryExpectation)
-    or rule.name in {"query", "time", "syntax"}
+    or rule.name in {"query", "time", "missing"}
 }
 
 
