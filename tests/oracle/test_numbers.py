@@ -94,6 +94,19 @@ CASES = [
     Case("scale below", "decimal(10,2)", [Decimal("0.01")], each(min=Decimal("0.015")), "Error"),
     Case("scale negative", "decimal(10,2)", [Decimal("-0.01")], each(min=-0.005), "Error", 1),
     Case("scale maximum", "decimal(10,2)", [Decimal("0.01")], most(max=0.005), "Error"),
+    # Bounds that no value of the type can reach, and those that the largest just reaches.
+    *[
+        Case(f"far bound {bounds}", "decimal(4,2)", [Decimal("99.99"), Decimal("-99.99"), None],
+             each(**bounds), "Error" if bad else "Ok", bad)
+        for bounds, bad in [
+            ({"max": 100}, 0), ({"max": Decimal("99.999")}, 0), ({"max": Decimal("99.99")}, 0),
+            ({"max": Decimal("99.985")}, 1), ({"max": -100}, 2), ({"max": 10**30}, 0),
+            ({"min": -100}, 0), ({"min": Decimal("-99.999")}, 0), ({"min": Decimal("-99.985")}, 1),
+            ({"min": 100}, 2), ({"min": 10**30}, 2), ({"max": 100, "exclusive": "max"}, 0),
+            ({"min": 100, "exclusive": "min"}, 2),
+            ({"max": Decimal("99.99"), "exclusive": "max"}, 1),
+        ]
+    ],
     Case("not a member", "decimal(10,2)", [Decimal("0.01")], one_of(0.005, 0.015), "Error", 1),
     Case("member", "decimal(10,2)", [Decimal("0.10")], one_of(0.1), "Ok", 0),
     Case("int below 1.5", "int", [1], each(min=1.5), "Error", 1),

@@ -49,10 +49,33 @@ def _order() -> list[Case]:
     return cases
 
 
+#: Texts of no to five characters, of one to four bytes each.
+WIDTHS = [character * n for character in ("a", "é", "漢", SMILE) for n in range(6)]
+
+
+def _lengths() -> list[Case]:
+    """Characters count, not bytes: at every bound, and on either side of it."""
+    cases = []
+    for bound in (0, 0.5, 1, 2, 3, 4.5, 5):
+        short = sum(len(text) < bound for text in WIDTHS)
+        long = sum(len(text) > bound for text in WIDTHS)
+        at = len(WIDTHS) - short - long
+        for fields, bad in (
+            ({"min": bound}, short),
+            ({"max": bound}, long),
+            ({"min": bound, "exclusive": "min"}, short + at),
+            ({"max": bound, "exclusive": "max"}, long + at),
+        ):
+            status = "Error" if bad else "Ok"
+            cases.append(Case(f"length {fields}", "string", WIDTHS, lengths(**fields), status, bad))
+    return cases
+
+
 BLANK = {"empty_includes_blank": True}
 BLANKS = ["", " ", "\t", "\n", "\x0b", "\x0c", "\r", " \t\r\n "]
 CASES = [
     *_order(),
+    *_lengths(),
     Case("minimum", "string", ASCENDING[1:], rule("column_min_in_range", min="\x00"), "Ok", "\x00"),
     Case("maximum", "string", ASCENDING, rule("column_max_in_range", max=SMILE), "Ok", SMILE),
     Case("maximum above", "string", ASCENDING, rule("column_max_in_range", max="\uffff"), "Error"),

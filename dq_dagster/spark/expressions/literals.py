@@ -36,7 +36,7 @@ def compact(value: Decimal, kind: T.DataType) -> str | None:
     """The value as SQL of exactly that decimal type; None if it has no such form."""
     if not isinstance(kind, T.DecimalType) or kind.precision > _MOST_DIGITS:
         return None
-    if value and value.adjusted() >= kind.precision - kind.scale:
+    if _exceeds(value, kind):
         return None
     target = f"DECIMAL({kind.precision}, {kind.scale})"
     if value == value.to_integral_value():
@@ -95,7 +95,7 @@ def _compare_exact(kind: T.NumericType, operand: str, bound: Decimal, sign: _Sig
     scale = kind.scale if isinstance(kind, T.DecimalType) else 0
     rounding = ROUND_CEILING if sign in {"<", ">="} else ROUND_FLOOR
     snapped = _snapped(bound, scale, rounding)
-    if snapped is None:
+    if snapped is None or _exceeds(snapped, kind):
         # Beyond anything the type can hold: true or false for every value.
         always = (bound > 0) == sign.startswith("<")
         return f"{operand} IS NOT NULL" if always else "false"
@@ -108,6 +108,13 @@ def _snapped(value: Decimal, scale: int, rounding: str) -> Decimal | None:
         return None
     snapped = value.quantize(Decimal(1).scaleb(-scale), rounding=rounding, context=EXACT)
     return snapped if snapped.adjusted() + 1 <= _INTEGRAL_DIGITS - scale else None
+
+
+def _exceeds(value: Decimal, kind: T.NumericType) -> bool:
+    """Whether no value of a decimal type is as far from zero; Spark sees it of the other types."""
+    if not isinstance(kind, T.DecimalType):
+        return False
+    return bool(value) and value.adjusted() >= kind.precision - kind.scale
 
 
 def _float_member(column: ColumnRef, value: Scalar) -> str | None:

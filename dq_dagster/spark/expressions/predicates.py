@@ -159,8 +159,7 @@ def _outside(condition: Outside, table: JudgedTable) -> str:
     column = table.column(condition.column)
     if condition.of == "length":
         column.require(_TEXT, what="A length in characters", wanted="a string")
-        length = ColumnRef(column.name, f"length({column.sql})", T.IntegerType())
-        return _on_values(condition, column, _beyond(length, condition))
+        return _on_values(condition, column, _of_other_length(column, condition))
     column.require(COMPARABLE, what="A range of values", wanted="a type with an order")
     return _on_values(condition, column, _beyond(column, condition))
 
@@ -321,6 +320,35 @@ def _beyond(column: ColumnRef, outside: Outside) -> str:
     if isinstance(column.kind, FLOATS):
         # Spark holds NaN for the greatest value: it would be within a range without a maximum.
         ways.append(f"isnan({column.sql})")
+    return " OR ".join(ways)
+
+
+def _of_other_length(column: ColumnRef, outside: Outside) -> str:
+    """Characters are counted one by one, bytes are not: most texts are judged by their bytes.
+
+    There are at most as many characters as bytes, and at least one in four bytes.
+    """
+    length, size = (
+        ColumnRef(column.name, f"{function}({column.sql})", T.IntegerType())
+        for function in ("length", "octet_length")
+    )
+    ways = []
+    if outside.low is not None:
+        low = outside.low.value
+        enough = Constant.of(4 * low)  # type: ignore[operator] (a length is a number)
+        # There is no byte without a character: whether there is any, bytes tell as well.
+        any_will_do = low < 1 if outside.low_is_outside else low <= 1  # type: ignore[operator]
+        few = size if any_will_do else length
+        ways.append(
+            f"({literals.below(size, size.sql, enough, or_at=True)} AND "
+            f"{literals.below(few, few.sql, outside.low, or_at=outside.low_is_outside)})"
+        )
+    if outside.high is not None:
+        beyond = [
+            literals.above(one, one.sql, outside.high, or_at=outside.high_is_outside)
+            for one in (size, length)
+        ]
+        ways.append(f"({' AND '.join(beyond)})")
     return " OR ".join(ways)
 
 

@@ -2,12 +2,14 @@
 
 Without ANSI, sums wrap around and what cannot be cast or divided becomes NULL, all without a word:
 a wrong Ok. The session belongs to others, so its setting is left alone. On classic Spark its data
-is computed in a twin of the session that differs in nothing but two settings. What the author
+is computed in a twin of the session that differs in nothing but three settings. What the author
 of the data computed in it stays as it was: only what is added follows the twin. Spark Connect
 keeps data to the session it was made in; there, SQL from users is refused without ANSI.
 
-The other setting is about methods of more than 8,000 bytes, which Java never compiles: Spark would
-run a query of many conditions as one of those, many times slower than in smaller ones.
+Another setting is about methods of more than 8,000 bytes, which Java never compiles: Spark would
+run a query of many conditions as one of those, many times slower than in smaller ones. The third
+lets a task write into a few folders at once: Spark would sort all rows by folder otherwise, where
+nearly all of them go to one.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ANSI = "spark.sql.ansi.enabled"
-_OURS = {ANSI: "true", "spark.sql.codegen.hugeMethodLimit": "8000"}
+_OURS = {
+    ANSI: "true",
+    "spark.sql.codegen.hugeMethodLimit": "8000",
+    "spark.sql.maxConcurrentOutputFileWriters": "4",
+}
 
 _twins: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
 _homes: weakref.WeakKeyDictionary[SparkSession, weakref.ref[SparkSession]] = (

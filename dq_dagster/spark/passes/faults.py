@@ -55,6 +55,11 @@ class RuleFaults:
         """True for the rows that the rule leaves out of what is published."""
         return self.found(fault for fault in self.sql if fault.drops)
 
+    @property
+    def does_not_drop(self) -> str:
+        """True for the rows that break the rule without being left out for that."""
+        return self.found(fault for fault in self.sql if not fault.drops)
+
     def entry(self) -> str:
         """The entry of a row that breaks the rule, NULL for others."""
         rule = self.rule
@@ -135,9 +140,12 @@ class JudgedRows:
 
     def with_target(self) -> DataFrame:
         """The rows with TARGET, and with what cannot be found again in a stored row."""
+        # What is stored stays, whatever it breaks. Of others each fault is asked for once.
+        stored = STORED in self.columns
+        kept = self.broken if stored else _any(one.does_not_drop for one in self.rules)
         target = (
             f"CASE WHEN {self.left_out} THEN {text_literal(OUT)} "
-            f"WHEN {self.broken} THEN {text_literal(KEPT)} ELSE {text_literal(GOOD)} END"
+            f"WHEN {kept} THEN {text_literal(KEPT)} ELSE {text_literal(GOOD)} END"
         )
         if self.marks:
             digits = ", ".join(f"if({sql}, '1', '0')" for sql in self.marks)
