@@ -23,6 +23,7 @@ from typing import Any
 import dagster as dg
 from dagster import AssetCheckEvaluation
 
+from dq_dagster.charts.themed import warm_up
 from dq_dagster.monitoring.declared import CodeLocation
 from dq_dagster.monitoring.monitor import Monitor
 from dq_dagster.web.app import create_app
@@ -100,6 +101,8 @@ def measured_on(instance: dg.DagsterInstance, size: LogSize) -> dict[str, float]
         found["nothing new"] = _middle(monitor.refresh for _ in range(_ROUNDS))
         _evaluate_once_more(instance)
         found["one new evaluation"] = _seconds(monitor.refresh)
+    # As a server does when it starts.
+    warm_up()
     for name, page in _pages(size).items():
         found[name] = _middle(
             partial(page, pages) for pages in _new_servers(instance, size, location)

@@ -174,6 +174,42 @@ def test_rules_say_what_they_weigh_and_which_are_off(log: dg.DagsterInstance) ->
         assert monitor.history("orders", "ids are unique").info.tags == ("key",)
 
 
+def test_rules_of_guarded_assets_that_are_off_are_not_deleted(log: dg.DagsterInstance) -> None:
+    rules = [
+        dq.RecordCountInRange(name="rows", min=1),
+        dq.ColumnNotEmpty(columns="id", name="id is there", enabled=False, weight=2),
+    ]
+
+    @dq.guarded_asset(rules=rules)
+    def orders() -> Any: ...
+
+    @dq.guarded_asset(rules=[rule.model_copy(update={"enabled": False}) for rule in rules])
+    def refunds() -> Any: ...
+
+    store(
+        log,
+        Told("rows", Status.OK, at("2026-06-08", 9)),
+        Told("id_is_there", Status.ERROR, at("2026-06-07", 9)),
+        Told("of_long_ago", Status.ERROR, at("2026-06-07", 9)),
+        Told("rows", Status.ERROR, at("2026-06-07", 9), asset="refunds"),
+    )
+    location = CodeLocation.of(dg.Definitions(assets=[orders, refunds]), name="here")
+    with shown(log, location) as monitor:
+        view = monitor.dataset("orders")
+        assert [one.info.check for one in view.rules] == ["rows"]
+        past = {one.info.check: (one.info.rule, one.info.presence) for one in view.past_rules}
+        assert past == {
+            "id_is_there": ("id is there", "disabled"),
+            "of_long_ago": ("of_long_ago", "deleted"),
+        }
+        # They keep their past, and count no more.
+        assert view.row.status is Status.OK
+        assert [one.last for one in view.row.days[-2:]] == [Status.ERROR, Status.OK]
+        off = monitor.dataset("refunds")
+        assert [one.info.presence for one in off.past_rules] == ["disabled"]
+        assert (off.row.monitored, off.row.status) == (False, Status.NOT_COMPUTED)
+
+
 def test_an_objective_by_partitions_and_by_days(log: dg.DagsterInstance) -> None:
     store(
         log,

@@ -23,6 +23,7 @@ from dq_dagster.integration.checks.results import Recording, events_of
 from dq_dagster.integration.checks.step import (
     CheckedAsset,
     CheckRun,
+    asset_summary,
     datasets_beside,
     sampling_of,
 )
@@ -117,10 +118,14 @@ class GuardedRun:
 
     def checks_of_what_is_stored(self) -> Iterator[Any]:
         """The results of a run that is about checks alone."""
-        checked = replace(self.guarded.checked, rule_set=self._rule_set)
-        run = CheckRun(self.context, checked)
-        yield from with_progress(run.events(), checked.name, self.context.log)
+        run = CheckRun(self.context, self._checked)
+        yield from with_progress(run.events(), self.name, self.context.log)
         run.require_partitions()
+
+    @property
+    def _checked(self) -> CheckedAsset:
+        """The asset with its rules as they are in flight."""
+        return replace(self.guarded.checked, rule_set=self._rule_set)
 
     @cached_property
     def _rule_set(self) -> RuleSet:
@@ -371,14 +376,17 @@ class GuardedRun:
     def _results(
         self, build: Build, history: EventLogHistory, targets: Mapping[str, Any]
     ) -> Iterator[Any]:
-        """The results of the checks that are selected."""
+        """The results of the checks that are selected, and what they say together."""
         selected = {key.name for key in self.context.selected_asset_check_keys}
+        # The function of the asset may have checks of its own.
+        selected &= set(history.checks.values())
         outcomes = [
             one.outcome
             for one in build.judged
             if history.checks[one.outcome.rule.name, one.outcome.partition is not None] in selected
         ]
         yield from events_of(outcomes, Recording(self.context, history, targets))
+        yield from asset_summary(self.context, self._checked, outcomes, selected)
 
     def _history(self, asset: AssetPartitions | None, *, by_build: bool) -> EventLogHistory:
         """``by_build``: what is judged is what Dagster knows as the latest build."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby, starmap
@@ -32,6 +32,16 @@ from dq_dagster.monitoring.views.shapes import Presence, RuleInfo, StatusDay
 ProjectBy: TypeAlias = Literal["group", "location"]
 # The project of all assets where no code location is known, and of those that none has.
 ALL, UNDECLARED = "all", "not declared"
+# Number, name and type of a check.
+_KnownByLog: TypeAlias = tuple[int, str, str | None]
+# When an asset was built last, by which event and run.
+_Built: TypeAlias = tuple[float | None, int | None, str | None]
+_ASSETS = "SELECT id, name, built_at, built_id, built_run FROM asset"
+# Those that have any evaluation left.
+_CHECKS = (
+    "SELECT id, asset, name, type FROM checks WHERE EXISTS "
+    "(SELECT 1 FROM slice WHERE slice.check_id = checks.id)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,30 +122,31 @@ class IndexReader:
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
         """All assets with checks, by name."""
-        rows = self.connection.execute(
-            "SELECT id, name, built_at, built_id, built_run FROM asset ORDER BY name"
-        ).fetchall()
-        checks: dict[int, list[tuple[int, str, str | None]]] = {}
-        for number, asset, name, kind in self.connection.execute(
-            "SELECT id, asset, name, type FROM checks WHERE EXISTS "
-            "(SELECT 1 FROM slice WHERE slice.check_id = checks.id) ORDER BY name"
-        ):
+        checks: dict[int, list[_KnownByLog]] = {}
+        for number, asset, name, kind in self.connection.execute(f"{_CHECKS} ORDER BY name"):
             checks.setdefault(asset, []).append((number, name, kind))
-        found: dict[str, Dataset] = {}
-        for number, name, *built in rows:
-            dataset = self._dataset(name, number, checks.get(number, []))
+        rows = self.connection.execute(f"{_ASSETS} ORDER BY name").fetchall()
+        found = {}
+        for number, name, at, build, run in rows:
+            dataset = self._dataset(name, number, checks.get(number, []), (at, build, run))
             if dataset.checks:
-                at, build, run = built
-                found[name] = replace(dataset, built_at=at, built_id=build, built_run=run)
+                found[name] = dataset
         for name, declared in self.assets.items():
             if name not in found and declared.checks:
                 found[name] = self._dataset(name, None, [])
         return found
 
     def dataset(self, name: str) -> Dataset:
-        if name not in self.datasets:
+        """One of them, without a look at all others."""
+        row = self.connection.execute(f"{_ASSETS} WHERE name = ?", (name,)).fetchone()
+        number, _, at, build, run = row or (None, name, None, None, None)
+        rows = self.connection.execute(f"{_CHECKS} AND asset = ? ORDER BY name", (number,))
+        checks = [(check, label, kind) for check, _, label, kind in rows]
+        found = self._dataset(name, number, checks, (at, build, run))
+        declared = self.assets.get(name)
+        if not found.checks and (declared is None or not declared.checks):
             raise NotOnRecord.asset(name, sorted(self.datasets))
-        return self.datasets[name]
+        return found
 
     def project_of(self, declared: DeclaredAsset | None) -> str:
         if declared is None:
@@ -148,7 +159,8 @@ class IndexReader:
         self,
         name: str,
         number: int | None,
-        checks: list[tuple[int, str, str | None]],
+        checks: Sequence[_KnownByLog],
+        built: _Built = (None, None, None),
     ) -> Dataset:
         declared = self.assets.get(name)
         known = [
@@ -169,6 +181,7 @@ class IndexReader:
             tuple(known),
             self.project_of(declared),
             monitored,
+            *built,
         )
 
     def _info(self, declared: DeclaredAsset | None, check: str, kind: str | None) -> RuleInfo:
