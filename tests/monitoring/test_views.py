@@ -97,6 +97,42 @@ def test_the_example_of_june(log: dg.DagsterInstance) -> None:
         assert str(behind.as_of) == "2026-06-05"
 
 
+def test_partitions_that_are_days_have_a_calendar(log: dg.DagsterInstance) -> None:
+    store(
+        log,
+        Told("rows", Status.ERROR, at("2026-06-05"), "2024-03-01"),
+        Told("rows", Status.OK, at("2026-06-05"), "2024-03-02"),
+        Told("ids", Status.WARNING, at("2026-06-06"), "2024-03-02"),
+        # Half a year before the newest, and as old as days can be.
+        Told("rows", Status.OK, at("2026-06-05"), "2023-09-02"),
+        Told("rows", Status.OK, at("2026-06-05"), "2023-09-01"),
+        Told("rows", Status.OK, at("2026-06-05"), "0001-01-01"),
+        Told("rows", Status.OK, at("2026-06-05")),
+        *(
+            Told("rows", Status.OK, at("2026-06-05"), key, asset=asset)
+            for asset, keys in {
+                "regions": ("2024-03-01", "north"),
+                "compact": ("20240301",),
+                "first": ("0001-01-01",),
+            }.items()
+            for key in keys
+        ),
+    )
+    with shown(log) as monitor:
+        days = monitor.partitions("orders", limit=1).days
+        assert [(str(one.day), one.last, one.carried) for one in days] == [
+            ("2023-09-02", Status.OK, False),
+            ("2024-03-01", Status.ERROR, False),
+            ("2024-03-02", Status.WARNING, False),
+        ]
+        by_asset = {name: monitor.partitions(name).days for name in ("regions", "compact", "first")}
+        assert {name: len(days) for name, days in by_asset.items()} == {
+            "regions": 0,
+            "compact": 0,
+            "first": 1,
+        }
+
+
 def test_only_what_a_code_location_has_counts(log: dg.DagsterInstance) -> None:
     store(
         log,

@@ -86,7 +86,13 @@ def observed_by(done: dg.ExecuteInProcessResult) -> list[tuple[Any, ...]]:
     ]
 
 
-POSITIVE = {"type": "row_dq", "name": "positive", "expectation": "amount > 0", "weight": 2}
+POSITIVE = {
+    "type": "row_dq",
+    "name": "positive",
+    "expectation": "amount > 0",
+    "action_if_failed": "drop",
+    "weight": 2,
+}
 ROWS = {"type": "record_count_in_range", "name": "rows", "min": 1}
 FRAME = pd.DataFrame({"id": [1, 2], "amount": [5, -5]})
 
@@ -100,7 +106,7 @@ def guarded(*, action: str = "drop", **settings: Any) -> dg.AssetsDefinition:
 
 
 @dq.guarded_asset(
-    rules=[ROWS], check_specs=[dg.AssetCheckSpec("own", asset="orders")], name="orders"
+    rules=[POSITIVE], check_specs=[dg.AssetCheckSpec("own", asset="orders")], name="orders"
 )
 def orders_with_a_check() -> tuple[pd.DataFrame, dg.AssetCheckResult]:
     return FRAME, dg.AssetCheckResult(passed=False, check_name="own")
