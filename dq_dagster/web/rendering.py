@@ -20,8 +20,8 @@ from dq_dagster.web.links import choice_of, content_of
 
 _LONGEST_VALUE = 60
 _MOST_VALUES = 2
-# After these, with something before and after them.
-_SEPARATORS = re.compile(r"(?<=\w[_/.-])(?=\w)")
+# After these, with a letter or a digit before and after them.
+_SEPARATORS = re.compile(r"(?<=[^\W_][_/.-])(?=[^\W_])")
 
 
 @cache

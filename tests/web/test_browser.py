@@ -151,6 +151,19 @@ def test_lists_are_filtered_and_sorted_and_times_are_local(town: Town) -> None:
         watched.check()
 
 
+def test_rules_are_filtered_by_their_statuses(town: Town) -> None:
+    with browser() as started:
+        watched = Watched(started, "light")
+        page = watched.page
+        page.goto(f"http://127.0.0.1:{town.port}/dataset?asset=customers")
+        rows = page.locator("table[data-filtered] tbody tr:not([hidden])")
+        every = rows.count()
+        page.click("[data-status-filter='warning']")
+        assert 0 < rows.count() < every
+        assert page.inner_text("[data-shown]") == f"{rows.count()} of {every} shown"
+        watched.check()
+
+
 def test_views_fit_a_phone_and_need_no_script(town: Town) -> None:
     with browser() as started:
         watched = Watched(started, "light", width=390)
