@@ -70,7 +70,7 @@ def test_every_view_is_reached_by_clicks(town: Town, scheme: Literal["light", "d
         page.click(".tabs a:text-is('Timeline')")
         page.click("a.day >> nth=0")
         assert "enough_customers" in page.inner_text("#day")
-        page.click("#day a:text-is('enough_customers')")
+        page.locator("#day").get_by_role("link", name="enough_customers", exact=True).click()
         assert page.locator("svg.chart .dots use").count() == 2
         page.click(".tabs a:text-is('Flow')")
         assert page.locator("a.node.chosen").count() == 1
