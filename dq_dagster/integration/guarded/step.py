@@ -37,6 +37,7 @@ from dq_dagster.integration.guarded.quarantine import (
     Quarantine,
     forgotten,
     masked_columns,
+    require_selected,
 )
 from dq_dagster.integration.guarded.replayed import require_all_rows
 from dq_dagster.integration.guarded.returned import Returned
@@ -192,7 +193,9 @@ class GuardedRun:
         if build.stopping:
             kept = None if returned.is_replay else bad
             return None, None if kept is None else destination.keep(kept, returned.value)
-        self._require_quarantine(build, destination)
+        own = self.guarded.quarantine
+        if own is not None and destination.quarantine is None and build.total.bad:
+            require_selected(own, self.context.selected_asset_keys, self.name, build.total.bad)
         published, kept = destination.publish(build.rows.files, self.session, bad, returned.value)
         pandas = returned.as_pandas and not isinstance(published, Published)
         return (as_pandas(published), as_pandas(kept)) if pandas else (published, kept)
@@ -332,18 +335,6 @@ class GuardedRun:
         yield from self._results(build, history, targets)
         yield from returned.check_results
         self._append(build, records)
-
-    def _require_quarantine(self, build: Build, destination: Destination) -> None:
-        """Fails if bad rows are to be kept by an IO manager of others, which nobody asked to."""
-        kept = self.guarded.quarantine
-        if kept is None or destination.quarantine is not None or not build.total.bad:
-            return
-        if kept.key not in self.context.selected_asset_keys:
-            raise dg.Failure(
-                f"{build.total.bad:,} rows of '{self.name}' are to be kept in '{kept.name}', which "
-                "is not selected, and whose IO manager stores what is: select it as well.",
-                allow_retries=False,
-            )
 
     def _quarantine_events(self, build: Build, quarantined: Any) -> Iterator[Any]:
         kept = self.guarded.quarantine

@@ -137,7 +137,7 @@ class IndexReader:
         return found
 
     def dataset(self, name: str) -> Dataset:
-        """One of them, without a look at all others."""
+        """One of them, without reading all others."""
         row = self.connection.execute(f"{_ASSETS} WHERE name = ?", (name,)).fetchone()
         number, _, at, build, run = row or (None, name, None, None, None)
         rows = self.connection.execute(f"{_CHECKS} AND asset = ? ORDER BY name", (number,))
