@@ -46,6 +46,7 @@ _ROLES = {
     "#000005": "soft",
     "#000006": "soft-edge",
     "#000007": "trace",
+    "#000008": "paper",
     "#000010": "ok",
     "#000011": "warning",
     "#000012": "error",
@@ -170,7 +171,7 @@ def _draw_dots(
             markersize=size * small,
             linestyle="none",
             color=_COLOUR[role],
-            markerfacecolor="none" if status is Status.EMPTY else _COLOUR[role],
+            markerfacecolor=_COLOUR["paper" if status is Status.EMPTY else role],
         )
         line.set_gid(f"dots-{role}")
         line.set_clip_on(False)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,7 +15,7 @@ import click
 from dq_dagster.cli.code_location import code_location_options, definitions_of, instance_of_user
 from dq_dagster.cli.input import reported
 from dq_dagster.judging.judgement import BADNESS, Status, worst
-from dq_dagster.judging.wording import show
+from dq_dagster.judging.wording import plural, show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -219,8 +220,9 @@ def _print_overview(view: Overview) -> None:
     names = ["dataset", "project", "status", "score", "trend", "today", "last run", "14 days", ""]
     _table(console, names, rows)
     console.print(
-        f"{view.status.value}: {len(view.datasets):,} datasets in {len(view.projects):,} projects, "
-        f"score {_number(view.score.value) or '-'}, {view.evaluations:,} evaluations on record."
+        f"{view.status.value}: {plural(len(view.datasets), 'dataset')} in "
+        f"{plural(len(view.projects), 'project')}, score {_number(view.score.value) or '-'}, "
+        f"{plural(view.evaluations, 'evaluation')} on record."
     )
 
 
@@ -246,6 +248,8 @@ def _print_dataset(view: DatasetView) -> None:
 
 
 def _print_timeline(view: StatusTimeline) -> None:
+    """From the first day that says anything."""
+    known = list(dropwhile(lambda one: one.last is Status.NOT_COMPUTED, view.days))
     rows = [
         [
             one.day.isoformat(),
@@ -253,9 +257,13 @@ def _print_timeline(view: StatusTimeline) -> None:
             "" if one.worst is None else one.worst,
             _number(one.score),
         ]
-        for one in view.days
+        for one in known
     ]
-    _table(_console(), ["day (UTC)", "last", "worst", "score"], rows)
+    console = _console()
+    _table(console, ["day (UTC)", "last", "worst", "score"], rows)
+    if before := len(view.days) - len(known):
+        first = view.days[0].day
+        console.print(f"Of {plural(before, 'day')} from {first} on, nothing is on record.")
 
 
 def _print_day(view: DayView) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import dagster as dg
 
-from dq_dagster.integration.checks.loading import watcher_of
 from dq_dagster.integration.checks.results import (
     OWNERS,
     QUALITY_DIMENSION,
@@ -17,6 +16,7 @@ from dq_dagster.integration.checks.results import (
     TAGS,
     WEIGHT,
 )
+from dq_dagster.integration.guarded.declared import DeclaredRules
 from dq_dagster.integration.internals import defined_in
 from dq_dagster.monitoring.model.scores import Objective
 from dq_dagster.ruleset import RuleSet, dataset_check_name
@@ -127,14 +127,11 @@ def _check(spec: dg.AssetCheckSpec) -> DeclaredCheck:
 
 
 def _disabled(defs: dg.Definitions) -> dict[dg.AssetKey, dict[str, DeclaredCheck]]:
-    """The checks that rules would have which are switched off."""
+    """The checks that rules would have which are switched off, in flight or not."""
     found: dict[dg.AssetKey, dict[str, DeclaredCheck]] = {}
-    for one in [*(defs.assets or ()), *(defs.asset_checks or ())]:
-        if isinstance(one, dg.AssetsDefinition):
-            rule_set = getattr(watcher_of(one), "rule_set", None)
-            if isinstance(rule_set, RuleSet):
-                key = dg.AssetKey(rule_set.asset_path)
-                found.setdefault(key, {}).update(_disabled_of(rule_set))
+    for rule_sets in DeclaredRules.of(defs).sets.values():
+        for one in rule_sets:
+            found.setdefault(dg.AssetKey(one.asset_path), {}).update(_disabled_of(one))
     return found
 
 

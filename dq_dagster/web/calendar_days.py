@@ -45,11 +45,14 @@ class CalendarMonth:
 
 
 def months_of(days: Sequence[StatusDay]) -> list[CalendarMonth]:
-    """The months of these days, the newest first."""
+    """The months of these days, the newest first, without those before anything is known."""
     if not days:
         return []
-    said = {one.day: one for one in days}
-    first, last = min(said).replace(day=1), max(said)
+    last = max(one.day for one in days)
+    known = [one.day for one in days if one.last is not Status.NOT_COMPUTED]
+    start = min(known, default=last)
+    said = {one.day: one for one in days if one.day >= start}
+    first = start.replace(day=1)
     end = (last.replace(day=1) + timedelta(days=32)).replace(day=1)
     every = [first + timedelta(days=n) for n in range((end - first).days)]
     months = [

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 # In pixels.
-NODE_WIDTH, NODE_HEIGHT = 196, 54
+NODE_WIDTH, NODE_HEIGHT = 216, 54
 _COLUMN, _ROW, _MARGIN = NODE_WIDTH + 50, NODE_HEIGHT + 18, 12
 # How often the order of all layers is improved, and their heights.
 _SWEEPS = 8

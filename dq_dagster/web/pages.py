@@ -10,7 +10,7 @@ from typing import Any
 from dq_dagster.errors import NotOnRecord
 from dq_dagster.judging.judgement import Status
 from dq_dagster.monitoring.monitor import Monitor
-from dq_dagster.monitoring.views.shapes import DatasetRow, RuleStatus
+from dq_dagster.monitoring.views.shapes import DatasetRow, HistoryPoint, RuleStatus
 from dq_dagster.web import drawings
 from dq_dagster.web.calendar_days import WEEKDAYS, months_of
 from dq_dagster.web.flow import drawn
@@ -105,6 +105,9 @@ class Pages:
             row,
             tab="partitions",
             grid=grid,
+            months=months_of(grid.days),
+            weekdays=WEEKDAYS,
+            day_link=lambda day: self.links.dataset(asset, partition=day),
             newer=str(max(offset - _PARTITIONS, 0)) if offset else None,
             older=str(after) if after < grid.in_all else None,
         )
@@ -146,6 +149,7 @@ class Pages:
             charts=charts,
             more_charts=more,
             found={point.status for point in history.points},
+            bands=_bands(history.points),
             breakdowns=[
                 one for one in self.monitor.dimensions(asset).breakdowns if one.info.check == check
             ],
@@ -190,6 +194,14 @@ def no_link(day: str) -> None:
 def _counts(datasets: Sequence[DatasetRow]) -> dict[Status, int]:
     found = drawings.counted([one.status for one in datasets])
     return {status: found.get(status, 0) for status in Status}
+
+
+def _bands(points: Sequence[HistoryPoint]) -> set[str]:
+    """Which bounds a chart of these has, hard or soft."""
+    every = [one for point in points for one in (point.bounds, *point.bounds_by.values())]
+    hard = any(one.min is not None or one.max is not None for one in every)
+    soft = any(one.soft_min is not None or one.soft_max is not None for one in every)
+    return {name for name, there in (("hard", hard), ("soft", soft)) if there}
 
 
 def _options(partitions: Sequence[str | None]) -> list[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
@@ -12,12 +13,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dq_dagster.judging.judgement import BADNESS, Status
-from dq_dagster.judging.wording import show
+from dq_dagster.judging.wording import plural, show
+from dq_dagster.monitoring.views.shapes import StatusDay
 from dq_dagster.web import drawings
 from dq_dagster.web.links import choice_of, content_of
 
 _LONGEST_VALUE = 60
 _MOST_VALUES = 2
+# After these, with a letter or a digit before and after them.
+_SEPARATORS = re.compile(r"(?<=[^\W_][_/.-])(?=[^\W_])")
 
 
 @cache
@@ -40,6 +44,9 @@ def environment() -> Environment:
         points=drawings.points,
         in_words=drawings.counts_in_words,
         amount=amount,
+        breakable=breakable,
+        on_record=days_on_record,
+        statuses=lambda some: drawings.counted([one.status for one in some]),
     )
     made.globals.update(
         strip=drawings.strip,
@@ -58,6 +65,19 @@ def render(template: str, **context: Any) -> str:
 
 def utc_words(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def breakable(name: str) -> Markup:
+    """A name that may go on in the next line after its separators, rather than anywhere."""
+    parts = _SEPARATORS.split(name)
+    return Markup("<wbr>").join(parts)
+
+
+def days_on_record(days: Sequence[StatusDay]) -> str:
+    """Such as "the last 30 days"; where less is on record, how many of them that is."""
+    known = sum(one.last is not Status.NOT_COMPUTED for one in days)
+    in_all = f"the last {plural(len(days), 'day')}"
+    return in_all if known in {0, len(days)} else f"{plural(known, 'day')} on record of {in_all}"
 
 
 def amount(number: float | None) -> str:

@@ -112,7 +112,9 @@ def _sections(monitor: Monitor, places: dict[str, str]) -> Iterator[DatasetSecti
         for n, rule in enumerate(view.rules):
             if rule.status in _BROKEN and left > 0:
                 history = monitor.history(asset, rule.info.check, limit=_POINTS)
-                some, _ = charts_of(history, name=f"{place}-{n}")
+                # A single point says no more than the table does.
+                several = len(history.points) > 1
+                some, _ = charts_of(history, name=f"{place}-{n}") if several else ([], 0)
                 charts += [(f"{rule.info.rule} {column}".strip(), one) for column, one in some]
                 left -= len(some)
         yield DatasetSection(

@@ -31,7 +31,14 @@ def svg(dots: list[Dot] = DOTS, name: str = "chart") -> str:
 def test_colours_are_classes_and_nothing_is_inline() -> None:
     drawn = svg()
     assert not re.search(r"style=|<style|#0000|xlink|<metadata|<!DOCTYPE", drawn)
-    for role in ("fill-hard", "fill-soft", "stroke-trace", "fill-error", "stroke-empty"):
+    for role in (
+        "fill-hard",
+        "fill-soft",
+        "stroke-trace",
+        "fill-error",
+        "stroke-empty",
+        "fill-paper",
+    ):
         assert role in drawn
     assert 'aria-label="a &lt;b&gt; &amp; c"' in drawn
 

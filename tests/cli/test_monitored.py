@@ -40,7 +40,7 @@ def test_the_status_of_all_and_exit_codes(log: dg.DagsterInstance) -> None:
     assert done.exit_code == 0, done.output
     assert "orders" in done.stdout
     assert done.stdout.rstrip().endswith(
-        "Warning: 1 datasets in 1 projects, score 75.0, 2 evaluations on record."
+        "Warning: 1 dataset in 1 project, score 75.0, 2 evaluations on record."
     )
     assert run("status", "--fail-on", "warning").exit_code == 1
     store(log, Told("rows", Status.ERROR, YESTERDAY + timedelta(minutes=1)))
@@ -67,7 +67,10 @@ def test_days_and_what_is_behind_one(log: dg.DagsterInstance) -> None:
         ("Warning", None),
     ]
     day = YESTERDAY.date().isoformat()
-    assert day in run("timeline").stdout
+    *_, before, after, rest = run("timeline", "--days", "5").stdout.splitlines()
+    assert [before.split()[0], after.split()[1]] == [day, "Warning"]
+    first = (YESTERDAY - timedelta(days=3)).date()
+    assert rest == f"Of 3 days from {first} on, nothing is on record."
     assert f"orders on {day}: Warning." in run("timeline", "orders", "--day", day).stdout
     assert "--day needs an ASSET" in run("timeline", "--day", day).stderr
 

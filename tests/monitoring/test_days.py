@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dq_dagster.judging.judgement import Status, score
+from dq_dagster.judging.judgement import score
 from dq_dagster.monitoring.model.days import (
-    RANKS,
     CheckDay,
     DatasetDays,
     check_days,
     day_of,
     each_day,
 )
+from tests.monitoring.oracle import EMPTY, ERROR, EVALUATIONS, OK, WARNING, One, oracle, scored
 
-OK, EMPTY, WARNING, ERROR = (
-    RANKS[one] for one in (Status.OK, Status.EMPTY, Status.WARNING, Status.ERROR)
-)
 WHOLE, A, B, C = 0, 1, 2, 3
 RULE, OTHER = 7, 8
 JUNE_5, JUNE_6, JUNE_7, JUNE_8 = 5, 6, 7, 8
-
-
-@dataclass(frozen=True)
-class One:
-    """An evaluation in a random log."""
-
-    day: int
-    check: int
-    part: int
-    rank: int
-
-    def said(self) -> tuple[int, int, int, int]:
-        return self.day, self.check, self.part, self.rank
 
 
 def days_of(
@@ -118,42 +101,6 @@ def test_where_no_rule_that_counts_ran_an_earlier_day_stands() -> None:
     assert [one for one, _ in statuses(days, 1, 3)] == [WARNING, ERROR, WARNING]
 
 
-def oracle(
-    said: list[One], day: int, counting: set[int], today: int
-) -> tuple[int, int | None, dict[int, dict[int, int]]]:
-    """What was said of the day, straight from the words of the documentation."""
-
-    def counts(check: int, that_day: int) -> bool:
-        runs = [one.day for one in said if one.check == check]
-        return check in counting or (that_day < today and that_day <= max(runs))
-
-    for active in sorted({one.day for one in said if one.day <= day}, reverse=True):
-        slices = {one.part for one in said if one.day == active}
-        last: Mapping[tuple[int, int], int] = {
-            (one.check, one.part): one.rank
-            for one in said
-            if one.day <= active and one.part in slices and counts(one.check, day)
-        }
-        if last:
-            break
-    else:
-        last = {}
-    ran = [one.rank for one in said if one.day == day and counts(one.check, day)]
-    tally: dict[int, dict[int, int]] = {}
-    for (check, _), rank in last.items():
-        ranks = tally.setdefault(check, {})
-        ranks[rank] = ranks.get(rank, 0) + 1
-    return max(last.values(), default=0), max(ran, default=None), tally
-
-
-EVALUATIONS = st.lists(
-    st.builds(
-        One, st.integers(1, 6), st.integers(1, 3), st.integers(0, 3), st.sampled_from([1, 2, 3, 4])
-    ),
-    max_size=25,
-)
-
-
 @given(EVALUATIONS, st.sets(st.integers(1, 3)), st.integers(4, 9), st.integers(0, 6))
 def test_days_are_as_documented(
     said: list[One], counting: set[int], today: int, resumed: int
@@ -178,21 +125,6 @@ def test_days_are_as_documented(
     assert list(later) == [
         one for day in sorted(days.by_day) if day >= resumed for one in days.by_day[day]
     ]
-
-
-def scored(tally: Mapping[int, Mapping[int, int]]) -> float | None:
-    """100 times the mean over rules of the mean over slices: Ok 1, Warning 1/2, Error 0."""
-    means = []
-    for ranks in tally.values():
-        values = [
-            {OK: 1.0, WARNING: 0.5, ERROR: 0.0}[rank]
-            for rank, count in ranks.items()
-            if rank != EMPTY
-            for _ in range(count)
-        ]
-        if values:
-            means.append(sum(values) / len(values))
-    return round(100 * sum(means) / len(means), 1) if means else None
 
 
 @pytest.mark.parametrize(

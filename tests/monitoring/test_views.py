@@ -97,6 +97,42 @@ def test_the_example_of_june(log: dg.DagsterInstance) -> None:
         assert str(behind.as_of) == "2026-06-05"
 
 
+def test_partitions_that_are_days_have_a_calendar(log: dg.DagsterInstance) -> None:
+    store(
+        log,
+        Told("rows", Status.ERROR, at("2026-06-05"), "2024-03-01"),
+        Told("rows", Status.OK, at("2026-06-05"), "2024-03-02"),
+        Told("ids", Status.WARNING, at("2026-06-06"), "2024-03-02"),
+        # Half a year before the newest, and as old as days can be.
+        Told("rows", Status.OK, at("2026-06-05"), "2023-09-02"),
+        Told("rows", Status.OK, at("2026-06-05"), "2023-09-01"),
+        Told("rows", Status.OK, at("2026-06-05"), "0001-01-01"),
+        Told("rows", Status.OK, at("2026-06-05")),
+        *(
+            Told("rows", Status.OK, at("2026-06-05"), key, asset=asset)
+            for asset, keys in {
+                "regions": ("2024-03-01", "north"),
+                "compact": ("20240301",),
+                "first": ("0001-01-01",),
+            }.items()
+            for key in keys
+        ),
+    )
+    with shown(log) as monitor:
+        days = monitor.partitions("orders", limit=1).days
+        assert [(str(one.day), one.last, one.carried) for one in days] == [
+            ("2023-09-02", Status.OK, False),
+            ("2024-03-01", Status.ERROR, False),
+            ("2024-03-02", Status.WARNING, False),
+        ]
+        by_asset = {name: monitor.partitions(name).days for name in ("regions", "compact", "first")}
+        assert {name: len(days) for name, days in by_asset.items()} == {
+            "regions": 0,
+            "compact": 0,
+            "first": 1,
+        }
+
+
 def test_only_what_a_code_location_has_counts(log: dg.DagsterInstance) -> None:
     store(
         log,
@@ -172,6 +208,42 @@ def test_rules_say_what_they_weigh_and_which_are_off(log: dg.DagsterInstance) ->
         assert qualities["uniqueness"].status is Status.ERROR
         # By the name that people gave it, too.
         assert monitor.history("orders", "ids are unique").info.tags == ("key",)
+
+
+def test_rules_of_guarded_assets_that_are_off_are_not_deleted(log: dg.DagsterInstance) -> None:
+    rules = [
+        dq.RecordCountInRange(name="rows", min=1),
+        dq.ColumnNotEmpty(columns="id", name="id is there", enabled=False, weight=2),
+    ]
+
+    @dq.guarded_asset(rules=rules)
+    def orders() -> Any: ...
+
+    @dq.guarded_asset(rules=[rule.model_copy(update={"enabled": False}) for rule in rules])
+    def refunds() -> Any: ...
+
+    store(
+        log,
+        Told("rows", Status.OK, at("2026-06-08", 9)),
+        Told("id_is_there", Status.ERROR, at("2026-06-07", 9)),
+        Told("of_long_ago", Status.ERROR, at("2026-06-07", 9)),
+        Told("rows", Status.ERROR, at("2026-06-07", 9), asset="refunds"),
+    )
+    location = CodeLocation.of(dg.Definitions(assets=[orders, refunds]), name="here")
+    with shown(log, location) as monitor:
+        view = monitor.dataset("orders")
+        assert [one.info.check for one in view.rules] == ["rows"]
+        past = {one.info.check: (one.info.rule, one.info.presence) for one in view.past_rules}
+        assert past == {
+            "id_is_there": ("id is there", "disabled"),
+            "of_long_ago": ("of_long_ago", "deleted"),
+        }
+        # They keep their past, and count no more.
+        assert view.row.status is Status.OK
+        assert [one.last for one in view.row.days[-2:]] == [Status.ERROR, Status.OK]
+        off = monitor.dataset("refunds")
+        assert [one.info.presence for one in off.past_rules] == ["disabled"]
+        assert (off.row.monitored, off.row.status) == (False, Status.NOT_COMPUTED)
 
 
 def test_an_objective_by_partitions_and_by_days(log: dg.DagsterInstance) -> None:

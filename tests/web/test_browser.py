@@ -70,7 +70,7 @@ def test_every_view_is_reached_by_clicks(town: Town, scheme: Literal["light", "d
         page.click(".tabs a:text-is('Timeline')")
         page.click("a.day >> nth=0")
         assert "enough_customers" in page.inner_text("#day")
-        page.click("#day a:text-is('enough_customers')")
+        page.locator("#day").get_by_role("link", name="enough_customers", exact=True).click()
         assert page.locator("svg.chart .dots use").count() == 2
         page.click(".tabs a:text-is('Flow')")
         assert page.locator("a.node.chosen").count() == 1
@@ -148,6 +148,19 @@ def test_lists_are_filtered_and_sorted_and_times_are_local(town: Town) -> None:
         assert page.get_attribute("html", "data-theme") == "dark"
         page.keyboard.press("?")
         assert page.locator("dialog[open]").count() == 1
+        watched.check()
+
+
+def test_rules_are_filtered_by_their_statuses(town: Town) -> None:
+    with browser() as started:
+        watched = Watched(started, "light")
+        page = watched.page
+        page.goto(f"http://127.0.0.1:{town.port}/dataset?asset=customers")
+        rows = page.locator("table[data-filtered] tbody tr:not([hidden])")
+        every = rows.count()
+        page.click("[data-status-filter='warning']")
+        assert 0 < rows.count() < every
+        assert page.inner_text("[data-shown]") == f"{rows.count()} of {every} shown"
         watched.check()
 
 

@@ -37,8 +37,8 @@ def test_without_circles_every_dependency_leads_to_the_right(edges: list[tuple[i
 def test_a_chain_is_a_straight_line() -> None:
     made = layout("abc", [("a", "b"), ("b", "c")])
     assert {y for _, y in made.places.values()} == {12}
-    assert [made.places[name][0] for name in "abc"] == [12, 258, 504]
-    assert made.curves["a", "b"] == "M208 39C233 39 233 39 258 39"
+    assert [made.places[name][0] for name in "abc"] == [12, 278, 544]
+    assert made.curves["a", "b"] == "M228 39C253 39 253 39 278 39"
 
 
 def test_unknown_assets_and_circles_do_no_harm() -> None:

@@ -12,7 +12,7 @@ from dq_dagster.web.calendar_days import months_of
 from dq_dagster.web.drawings import points, ring, shares, strip
 from dq_dagster.web.links import DagsterLinks, ServedLinks, chosen_partition, is_web_address
 from dq_dagster.web.markdown import text_of
-from dq_dagster.web.rendering import render, value_words
+from dq_dagster.web.rendering import breakable, days_on_record, render, value_words
 from dq_dagster.web.security import allowed_hosts, host_name, is_loopback
 
 OK, WARNING, ERROR = Status.OK, Status.WARNING, Status.ERROR
@@ -54,6 +54,43 @@ def test_a_calendar_has_whole_months_the_newest_first() -> None:
     assert [one.known for one in january.days].count(True) == 2
     assert [one.recovered for one in january.days[-2:]] == [False, True]
     assert months_of([]) == []
+
+
+def test_a_calendar_begins_with_what_is_known() -> None:
+    unknown = [
+        StatusDay(date(2024, 1, 1) + timedelta(days=n), Status.NOT_COMPUTED) for n in range(60)
+    ]
+    [only] = months_of([*unknown, StatusDay(date(2024, 3, 1), OK, OK)])
+    assert (only.name, [one.known for one in only.days].count(True)) == ("March 2024", 1)
+    assert [one.name for one in months_of(unknown)] == ["February 2024"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("orders_by_day", "orders_<wbr>by_<wbr>day"),
+        ("shop/eu.orders", "shop/<wbr>eu.<wbr>orders"),
+        ("__init__", "__init__"),
+        ("a_<b>", "a_&lt;b&gt;"),
+        ("", ""),
+    ],
+)
+def test_names_break_at_their_separators(name: str, shown: str) -> None:
+    assert breakable(name) == shown
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        (30, "the last 30 days"),
+        (0, "the last 30 days"),
+        (1, "1 day on record of the last 30 days"),
+        (12, "12 days on record of the last 30 days"),
+    ],
+)
+def test_a_strip_says_how_much_is_on_record(known: int, words: str) -> None:
+    statuses = [Status.NOT_COMPUTED] * (30 - known) + [OK] * known
+    assert days_on_record([StatusDay(date(2024, 1, 1), one) for one in statuses]) == words
 
 
 @pytest.mark.parametrize(

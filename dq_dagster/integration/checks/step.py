@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -149,23 +149,9 @@ class CheckRun:
         counts = Counter(outcome.judgement.status for outcome in outcomes)
         summary = ", ".join(f"{n} {status}" for status, n in counts.items())
         self.context.log.info("%s: %s", self.checked.name, summary or "no check was requested")
-        return [*events_of(outcomes, recording), *self._summary(outcomes)]
-
-    def _summary(self, outcomes: Sequence[Outcome]) -> list[dg.AssetObservation]:
-        """What the rules say of the asset together: if all of them ran, and Dagster builds it.
-
-        An observation of what others build would say that it has changed.
-        """
-        every = {rule.name for rule in self.checked.rule_set.rules if rule.enabled}
-        selected = len(self.context.selected_asset_check_keys)
-        if (
-            # Those of this step, whatever a job that was made for some of them knows of others.
-            every > {outcome.rule.name for outcome in outcomes}
-            or selected < len(check_keys_of(self.context, self.checked.key))
-            or not is_built_by_dagster(self.context, self.checked.key)
-        ):
-            return []
-        return [summary_of(outcomes, self.checked.key)]
+        names = {check.name for check in self.context.selected_asset_check_keys}
+        summary_events = asset_summary(self.context, self.checked, outcomes, names)
+        return [*events_of(outcomes, recording), *summary_events]
 
     def require_partitions(self) -> None:
         """Fails the step if a check of single partitions was selected in a run without one."""
@@ -299,6 +285,28 @@ class CheckRun:
             return
         if any(rule.scope != "whole_dataset" for rule in self.checked.rule_set.enabled_rules):
             raise Unassignable.unknown_partitions(self.checked.name)
+
+
+def asset_summary(
+    context: StepContext,
+    checked: CheckedAsset,
+    outcomes: Sequence[Outcome],
+    evaluated: Collection[str],
+) -> list[dg.AssetObservation]:
+    """What the rules say of the asset together: if all checks ran here, and Dagster builds it.
+
+    ``evaluated`` are the names of the checks that the outcomes are of. An observation of what
+    others build would say that it has changed.
+    """
+    every = {rule.name for rule in checked.rule_set.rules if rule.enabled}
+    if (
+        # Those of this step, whatever a job that was made for some of them knows of others.
+        every > {outcome.rule.name for outcome in outcomes}
+        or {check.name for check in check_keys_of(context, checked.key)} > set(evaluated)
+        or not is_built_by_dagster(context, checked.key)
+    ):
+        return []
+    return [summary_of(outcomes, checked.key)]
 
 
 def _failed(request: CheckRequest, failures: Mapping[str | None, DqError]) -> list[Outcome]:

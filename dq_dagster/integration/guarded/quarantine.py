@@ -96,6 +96,18 @@ class Quarantine:
         return manager.store(self.key) if isinstance(manager, SparkIOManager) else None
 
 
+def require_selected(
+    kept: Quarantine, selected: Collection[dg.AssetKey], asset: str, rows: int
+) -> None:
+    """Fails if bad rows are to be kept by an IO manager of others, which nobody asked to."""
+    if kept.key not in selected:
+        raise dg.Failure(
+            f"{rows:,} rows of '{asset}' are to be kept in '{kept.name}', which is not selected, "
+            "and whose IO manager stores what is: select it as well.",
+            allow_retries=False,
+        )
+
+
 def forgotten(
     kept: Quarantine,
     store: Store,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -188,20 +188,32 @@ def _key_of(asset: Any) -> dg.AssetKey:
 def _events(
     instance: dg.DagsterInstance, key: dg.AssetKey, limit: int, *, patience: int | None
 ) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Each record with its time; what was withheld is on record as an observation."""
+    """Each record with its time; what was withheld is on record as an observation.
+
+    Most observations are of checks: none is read that is older than all that is wanted.
+    """
+    times: list[float] = []
     for fetch in (instance.fetch_materializations, instance.fetch_observations):
+        oldest = min(times) if len(times) >= limit else float("-inf")
         cursor: str | None = None
         left, pages = limit, 0
         while left > 0:
             page = fetch(key, limit=min(_PAGE, left), cursor=cursor)
-            for one in page.records:
-                event = one.asset_materialization or one.asset_observation
-                entry = event.metadata.get(STATS) if event else None
-                value: Any = getattr(entry, "value", None)
-                if isinstance(value, Mapping):
-                    left -= 1
-                    yield one.timestamp, dict(value)
+            for time, record in _recorded(page.records):
+                left -= 1
+                times.append(time)
+                yield time, record
             cursor = page.cursor
             pages += 1
-            if not page.has_more or (left == limit and pages == patience):
+            past = page.records and page.records[-1].timestamp < oldest
+            if not page.has_more or past or (not times and pages == patience):
                 break
+
+
+def _recorded(records: Iterable[Any]) -> Iterator[tuple[float, dict[str, Any]]]:
+    for one in records:
+        event = one.asset_materialization or one.asset_observation
+        entry = event.metadata.get(STATS) if event else None
+        value: Any = getattr(entry, "value", None)
+        if isinstance(value, Mapping):
+            yield one.timestamp, dict(value)

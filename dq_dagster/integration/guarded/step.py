@@ -23,6 +23,7 @@ from dq_dagster.integration.checks.results import Recording, events_of
 from dq_dagster.integration.checks.step import (
     CheckedAsset,
     CheckRun,
+    asset_summary,
     datasets_beside,
     sampling_of,
 )
@@ -36,6 +37,7 @@ from dq_dagster.integration.guarded.quarantine import (
     Quarantine,
     forgotten,
     masked_columns,
+    require_selected,
 )
 from dq_dagster.integration.guarded.replayed import require_all_rows
 from dq_dagster.integration.guarded.returned import Returned
@@ -117,10 +119,14 @@ class GuardedRun:
 
     def checks_of_what_is_stored(self) -> Iterator[Any]:
         """The results of a run that is about checks alone."""
-        checked = replace(self.guarded.checked, rule_set=self._rule_set)
-        run = CheckRun(self.context, checked)
-        yield from with_progress(run.events(), checked.name, self.context.log)
+        run = CheckRun(self.context, self._checked)
+        yield from with_progress(run.events(), self.name, self.context.log)
         run.require_partitions()
+
+    @property
+    def _checked(self) -> CheckedAsset:
+        """The asset with its rules as they are in flight."""
+        return replace(self.guarded.checked, rule_set=self._rule_set)
 
     @cached_property
     def _rule_set(self) -> RuleSet:
@@ -187,7 +193,9 @@ class GuardedRun:
         if build.stopping:
             kept = None if returned.is_replay else bad
             return None, None if kept is None else destination.keep(kept, returned.value)
-        self._require_quarantine(build, destination)
+        own = self.guarded.quarantine
+        if own is not None and destination.quarantine is None and build.total.bad:
+            require_selected(own, self.context.selected_asset_keys, self.name, build.total.bad)
         published, kept = destination.publish(build.rows.files, self.session, bad, returned.value)
         pandas = returned.as_pandas and not isinstance(published, Published)
         return (as_pandas(published), as_pandas(kept)) if pandas else (published, kept)
@@ -328,18 +336,6 @@ class GuardedRun:
         yield from returned.check_results
         self._append(build, records)
 
-    def _require_quarantine(self, build: Build, destination: Destination) -> None:
-        """Fails if bad rows are to be kept by an IO manager of others, which nobody asked to."""
-        kept = self.guarded.quarantine
-        if kept is None or destination.quarantine is not None or not build.total.bad:
-            return
-        if kept.key not in self.context.selected_asset_keys:
-            raise dg.Failure(
-                f"{build.total.bad:,} rows of '{self.name}' are to be kept in '{kept.name}', which "
-                "is not selected, and whose IO manager stores what is: select it as well.",
-                allow_retries=False,
-            )
-
     def _quarantine_events(self, build: Build, quarantined: Any) -> Iterator[Any]:
         kept = self.guarded.quarantine
         if kept is None or quarantined is None:
@@ -371,14 +367,17 @@ class GuardedRun:
     def _results(
         self, build: Build, history: EventLogHistory, targets: Mapping[str, Any]
     ) -> Iterator[Any]:
-        """The results of the checks that are selected."""
+        """The results of the checks that are selected, and what they say together."""
         selected = {key.name for key in self.context.selected_asset_check_keys}
+        # The function of the asset may have checks of its own.
+        selected &= set(history.checks.values())
         outcomes = [
             one.outcome
             for one in build.judged
             if history.checks[one.outcome.rule.name, one.outcome.partition is not None] in selected
         ]
         yield from events_of(outcomes, Recording(self.context, history, targets))
+        yield from asset_summary(self.context, self._checked, outcomes, selected)
 
     def _history(self, asset: AssetPartitions | None, *, by_build: bool) -> EventLogHistory:
         """``by_build``: what is judged is what Dagster knows as the latest build."""

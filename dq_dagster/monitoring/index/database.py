@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Part of the file's name: another form of the index is another file.
-VERSION = 1
+VERSION = 2
 _WAIT = 120.0
 _FOLDER = ".dq_dagster"
 
@@ -47,9 +47,14 @@ CREATE TABLE IF NOT EXISTS slice (
 CREATE INDEX IF NOT EXISTS slice_by_asset ON slice (asset, at);
 CREATE TABLE IF NOT EXISTS day (
     asset INTEGER NOT NULL, day INTEGER NOT NULL, check_id INTEGER NOT NULL,
+    last INTEGER NOT NULL, worth REAL, worst INTEGER, evaluations INTEGER NOT NULL,
     not_computed INTEGER NOT NULL, ok INTEGER NOT NULL, empty INTEGER NOT NULL,
-    warning INTEGER NOT NULL, error INTEGER NOT NULL, worst INTEGER, evaluations INTEGER NOT NULL,
+    warning INTEGER NOT NULL, error INTEGER NOT NULL,
     PRIMARY KEY (asset, day, check_id)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS plain_day (
+    asset INTEGER NOT NULL, day INTEGER NOT NULL, last INTEGER NOT NULL, worst INTEGER, score REAL,
+    PRIMARY KEY (asset, day)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS changed_slice (
     check_id INTEGER NOT NULL, part INTEGER NOT NULL, PRIMARY KEY (check_id, part)

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 import dagster as dg
 
 from dq_dagster.integration.event_log.logged import LoggedEvaluation
 from dq_dagster.monitoring.index.numbers import numbers_of
-from dq_dagster.monitoring.model.days import RANKS, Said, Standing, check_days, day_of, start_of
+from dq_dagster.monitoring.model.days import (
+    RANKS,
+    CheckDay,
+    Said,
+    SaidOfDay,
+    Standing,
+    check_days,
+    day_of,
+    start_of,
+)
 
 # The number that stands for the whole dataset among those of partitions.
 WHOLE = 0
 _AT_ONCE = 900
 _INSERT = f"INSERT OR REPLACE INTO evaluation VALUES ({', '.join('?' * 17)})"  # noqa: S608 (marks)
+_INSERT_DAY = f"INSERT INTO day VALUES ({', '.join('?' * 12)})"  # noqa: S608 (marks)
 
 
 class Names:
@@ -175,16 +187,24 @@ def settle_days(connection: sqlite3.Connection) -> bool:
         return False
     asset, first = found
     connection.execute("DELETE FROM day WHERE asset = ? AND day >= ?", (asset, first))
+    connection.execute("DELETE FROM plain_day WHERE asset = ? AND day >= ?", (asset, first))
     standing = _standing(connection, asset, first)
+    plain: list[SaidOfDay] = []
+    days = check_days(_said(connection, asset, first), standing)
+    connection.executemany(_INSERT_DAY, ((asset, *one) for one in _noting(days, plain)))
     connection.executemany(
-        "INSERT INTO day VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (asset, one.day, one.check, *one.counts, one.worst, one.evaluations)
-            for one in check_days(_said(connection, asset, first), standing)
-        ),
+        "INSERT INTO plain_day VALUES (?, ?, ?, ?, ?)", ((asset, *one) for one in plain)
     )
     connection.execute("DELETE FROM changed_asset WHERE asset = ?", (asset,))
     return True
+
+
+def _noting(days: Iterable[CheckDay], plain: list[SaidOfDay]) -> Iterator[CheckDay]:
+    """The same, noting on the way what each day says if all checks count alike."""
+    for day, group in groupby(days, key=itemgetter(0)):
+        some = list(group)
+        plain.append(SaidOfDay.plain(day, some))
+        yield from some
 
 
 def _said(connection: sqlite3.Connection, asset: int, first: int) -> Iterator[Said]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
 from itertools import groupby
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from dq_dagster.judging.judgement import Status, worth
+from dq_dagster.judging.judgement import Status, score, worth
 
 RANKED = tuple(Status)
 RANKS = {status: rank for rank, status in enumerate(RANKED)}
@@ -48,33 +49,39 @@ def moment_of(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckDay:
+class CheckDay(NamedTuple):
     """A check at the end of a day on which anything of its dataset was evaluated.
 
-    ``counts`` are the slices computed on that day, by the rank of the check's last status on
-    them. ``worst`` is the worst rank among its ``evaluations`` on the day; None if there is none.
+    The counts are the slices computed on that day, by the check's last status on them; ``last`` is
+    the worst rank among these, and ``worth`` the value of the rule, for scores. ``worst`` is the
+    worst rank among its ``evaluations`` on the day; None if there is none. A tuple, since there
+    are hundreds of thousands of them.
     """
 
     day: Day
     check: int
-    counts: tuple[int, int, int, int, int]
+    last: int
+    worth: float | None
     worst: int | None
     evaluations: int
+    not_computed: int
+    ok: int
+    empty: int
+    warning: int
+    error: int
+
+    @classmethod
+    def of(cls, day: Day, check: int, counts: Sequence[int], ran: Sequence[int]) -> CheckDay:
+        """From how many slices have each rank, and the ranks of the evaluations on the day."""
+        last = max((rank for rank, count in enumerate(counts) if count), default=0)
+        _, ok, _, warning, error = counts
+        value = worth(ok=ok, warning=warning, error=error)
+        return cls(day, check, last, value, max(ran, default=None), len(ran), *counts)
 
     @property
-    def last(self) -> int:
-        """The worst rank among the slices."""
-        rank = 4
-        while rank and not self.counts[rank]:
-            rank -= 1
-        return rank
-
-    @property
-    def worth(self) -> float | None:
-        """The value of the rule, for scores."""
-        _, ok, _, warning, error = self.counts
-        return worth(ok=ok, warning=warning, error=error)
+    def counts(self) -> tuple[int, ...]:
+        """The slices by rank."""
+        return (self.not_computed, self.ok, self.empty, self.warning, self.error)
 
     def by_status(self) -> dict[Status, int]:
         return {RANKED[rank]: count for rank, count in enumerate(self.counts) if count}
@@ -98,12 +105,10 @@ def check_days(said: Iterable[Said], standing: Standing | None = None) -> Iterat
             for check, rank in known[part].items():
                 counted.setdefault(check, [0, 0, 0, 0, 0])[rank] += 1
         for check, counts in counted.items():
-            ranks = ran.get(check, [])
-            a, b, c, d, e = counts
-            yield CheckDay(day, check, (a, b, c, d, e), max(ranks, default=None), len(ranks))
+            yield CheckDay.of(day, check, counts, ran.get(check, []))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DatasetDays:
     """The days of one dataset on which anything ran, and which checks count on which of them.
 
@@ -115,30 +120,30 @@ class DatasetDays:
     last_runs: Mapping[int, Day]
     counting: Collection[int]
     today: Day
-    # What was found out already, as long as all that ran count.
-    _known: dict[Day, list[CheckDay]] = field(default_factory=dict)
 
-    def counted(self, day: Day) -> tuple[Day | None, list[CheckDay]]:
+    @cached_property
+    def _days(self) -> list[Day]:
+        return sorted(self.by_day)
+
+    def counted(self, day: Day) -> tuple[Day | None, Sequence[CheckDay]]:
         """The last day up to this one that says anything, and what the checks that count say."""
-        days = sorted(self.by_day)
-        for known in reversed(days[: bisect_right(days, day)]):
-            some = self._known.get(known)
-            if some is None:
-                some = [one for one in self.by_day[known] if self._counts(one.check, day)]
-                if not self.last_runs:
-                    self._known[known] = some
+        for place in range(bisect_right(self._days, day) - 1, -1, -1):
+            known = self._days[place]
+            some = self._counting(self.by_day[known], day)
             if some:
                 return known, some
         return None, []
 
     def worst_of(self, day: Day) -> int | None:
         """Of all that ran on the day."""
-        ran = [
-            one.worst
-            for one in self.by_day.get(day, ())
-            if one.worst is not None and self._counts(one.check, day)
-        ]
-        return max(ran, default=None)
+        some = self._counting(self.by_day.get(day, ()), day)
+        return max([one.worst for one in some if one.worst is not None], default=None)
+
+    def _counting(self, some: Sequence[CheckDay], day: Day) -> Sequence[CheckDay]:
+        """Those that count on the day: all of them, the same list, if no rule is of the past."""
+        if not self.last_runs:
+            return some
+        return [one for one in some if self._counts(one.check, day)]
 
     def _counts(self, check: int, day: Day) -> bool:
         if check in self.counting:
@@ -146,15 +151,43 @@ class DatasetDays:
         return day < self.today and day <= self.last_runs.get(check, -1)
 
 
+class SaidOfDay(NamedTuple):
+    """What a day says of a dataset: ranks and score; ``worst`` is None if nothing ran on it."""
+
+    day: Day
+    last: int = 0
+    worst: int | None = None
+    score: float | None = None
+
+    @classmethod
+    def plain(cls, day: Day, some: Sequence[CheckDay]) -> SaidOfDay:
+        """Of a day on which anything ran, if all checks count, and all alike."""
+        ran = [one.worst for one in some if one.worst is not None]
+        value = score([(1.0, one.worth) for one in some])
+        return cls(day, max([one.last for one in some]), max(ran, default=None), value)
+
+
 def each_day(
-    days: DatasetDays, first: Day, last: Day, score: Callable[[list[CheckDay]], float | None]
-) -> Iterator[tuple[Day, int, int | None, float | None]]:
-    """Of every day: its number, the last rank, the worst rank (None if nothing ran), the score."""
-    before: list[CheckDay] | None = None
+    days: DatasetDays, first: Day, last: Day, scored: Callable[[Sequence[CheckDay]], float | None]
+) -> Iterator[SaidOfDay]:
+    """What every day says."""
+    before: Sequence[CheckDay] | None = None
     rank, value = 0, None
     for day in range(first, last + 1):
         _, some = days.counted(day)
         if some is not before:
-            rank, value = max((one.last for one in some), default=0), score(some)
+            rank, value = max([one.last for one in some], default=0), scored(some)
             before = some
-        yield day, rank, days.worst_of(day), value
+        yield SaidOfDay(day, rank, days.worst_of(day), value)
+
+
+def each_plain_day(said: Iterable[SaidOfDay], first: Day, last: Day) -> Iterator[SaidOfDay]:
+    """The same from days on which anything ran, in their order, if all checks count alike."""
+    by_day = {one.day: one for one in said}
+    standing = next((one for one in by_day.values() if one.day < first), SaidOfDay(first))
+    for day in range(first, last + 1):
+        if day in by_day:
+            standing = by_day[day]
+            yield standing
+        else:
+            yield SaidOfDay(day, standing.last, None, standing.score)

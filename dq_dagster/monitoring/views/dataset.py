@@ -13,7 +13,15 @@ from dq_dagster.integration.event_log.views import EXPECTED, OBSERVED
 from dq_dagster.integration.internals import storage_ids
 from dq_dagster.integration.log_storage import runs_of_events
 from dq_dagster.judging.judgement import BADNESS, worst
-from dq_dagster.monitoring.model.days import RANKED, Day, date_of, day_number, moment_of, start_of
+from dq_dagster.monitoring.model.days import (
+    RANKED,
+    Day,
+    SaidOfDay,
+    date_of,
+    day_number,
+    moment_of,
+    start_of,
+)
 from dq_dagster.monitoring.views.lists import dataset_row
 from dq_dagster.monitoring.views.reader import (
     Dataset,
@@ -239,7 +247,7 @@ def day_view(
     days = reader.days(dataset, day, day)
     as_of, some = days.counted(day)
     last = max((one.last for one in some), default=0)
-    shown = status_day((day, last, days.worst_of(day), dataset.score(some)))
+    shown = status_day(SaidOfDay(day, last, days.worst_of(day), dataset.score(some)))
     by_check = {one.check: one for one in some}
     last_said = {
         check: said

@@ -11,8 +11,8 @@ import dagster as dg
 from dq_dagster.integration.event_log.logged import LoggedEvaluation, logged_numbered
 from dq_dagster.integration.event_log.views import DIMENSIONS
 from dq_dagster.integration.guarded.stats import build_records
-from dq_dagster.judging.judgement import BADNESS, Status, worst
-from dq_dagster.monitoring.model.days import moment_of
+from dq_dagster.judging.judgement import Status, worst
+from dq_dagster.monitoring.model.days import RANKED, moment_of
 from dq_dagster.monitoring.model.scores import TREND_DAYS, Score
 from dq_dagster.monitoring.views.reader import Dataset, IndexReader, KnownCheck, counted
 from dq_dagster.monitoring.views.shapes import (
@@ -44,18 +44,13 @@ def _qualities(reader: IndexReader, dataset: Dataset) -> Iterator[QualityDimensi
     days = reader.days(dataset, today - TREND_DAYS, today)
     _, now = days.counted(today)
     _, before = days.counted(today - TREND_DAYS)
-    standing = {one.check: one for one in now}
+    standing = {one.check: RANKED[one.last] for one in now}
     by_quality: dict[str, list[KnownCheck]] = {}
     for one in dataset.checks:
         if one.info.counts and one.info.quality_dimension:
             by_quality.setdefault(one.info.quality_dimension, []).append(one)
     for name, checks in sorted(by_quality.items()):
-        statuses = [
-            max(standing[one.number].by_status(), key=BADNESS.__getitem__)
-            if one.number in standing
-            else Status.NOT_COMPUTED
-            for one in checks
-        ]
+        statuses = [standing.get(one.number or -1, Status.NOT_COMPUTED) for one in checks]
         yield QualityDimensionRow(
             name,
             worst(statuses),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import dagster as dg
@@ -19,9 +20,11 @@ from dq_dagster.monitoring.views.shapes import (
     PartitionRow,
     PointBounds,
     RuleHistory,
+    StatusDay,
 )
 
 _MOST_PARTITIONS = 2_000
+_HALF_A_YEAR = 183
 _POINT = "at, part, rank, run, value, low, high, soft_low, soft_high, many, total, failed, storage"
 
 
@@ -129,12 +132,14 @@ def partition_grid(
     """The slices that were evaluated last, each with the status of every rule that counts."""
     checks = [one for one in dataset.checks if one.info.counts]
     latest: dict[int, float] = {}
+    ranks: dict[int, int] = {}
     for one in checks:
         rows = reader.connection.execute(
-            "SELECT part, at FROM slice WHERE check_id = ?", (one.number,)
+            "SELECT part, at, rank FROM slice WHERE check_id = ?", (one.number,)
         )
-        for part, at in rows:
+        for part, at, rank in rows:
             latest[part] = max(at, latest.get(part, at))
+            ranks[part] = max(rank, ranks.get(part, rank))
     ordered = sorted(latest, key=lambda part: (latest[part], part), reverse=True)
     # The whole dataset comes first, whenever that was.
     ordered = [*(part for part in ordered if part == WHOLE), *(p for p in ordered if p != WHOLE)]
@@ -162,7 +167,31 @@ def partition_grid(
         ),
         len(ordered),
         offset,
+        _days_of_data(reader, ranks),
     )
+
+
+def _days_of_data(reader: IndexReader, ranks: Mapping[int, int]) -> tuple[StatusDay, ...]:
+    """What stands of partitions that are days, as Dagster writes them; nothing if any is none."""
+    names = reader.names("part", (part for part in ranks if part != WHOLE))
+    by_day = {_day_named(name): ranks[part] for part, name in names.items()}
+    days = [day for day in by_day if day is not None]
+    if not days or len(days) < len(by_day):
+        return ()
+    first = max(days).toordinal() - _HALF_A_YEAR
+    return tuple(
+        StatusDay(day, RANKED[by_day[day]], RANKED[by_day[day]])
+        for day in sorted(days)
+        if day.toordinal() > first
+    )
+
+
+def _day_named(partition: str) -> date | None:
+    try:
+        day = date.fromisoformat(partition)
+    except ValueError:
+        return None
+    return day if day.isoformat() == partition else None
 
 
 def _cells(

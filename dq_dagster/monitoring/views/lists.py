@@ -170,11 +170,9 @@ def _owners(dataset: Dataset) -> tuple[str, ...]:
 def _rule_counts(reader: IndexReader, dataset: Dataset) -> dict[Status, int]:
     """The statuses of the rules that count, as of the last day that says anything."""
     _, some = reader.days(dataset, reader.today, reader.today).counted(reader.today)
-    standing = {one.check: one for one in some}
+    standing = {one.check: RANKED[one.last] for one in some}
     return counted(
-        max(standing[one.number].by_status(), key=BADNESS.__getitem__)
-        if one.number in standing
-        else Status.NOT_COMPUTED
+        standing.get(one.number or -1, Status.NOT_COMPUTED)
         for one in dataset.checks
         if one.info.counts
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from itertools import groupby, starmap
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 from dq_dagster.errors import NotOnRecord
@@ -17,9 +19,11 @@ from dq_dagster.monitoring.model.days import (
     CheckDay,
     DatasetDays,
     Day,
+    SaidOfDay,
     date_of,
     day_of,
     each_day,
+    each_plain_day,
     moment_of,
 )
 from dq_dagster.monitoring.views.shapes import Presence, RuleInfo, StatusDay
@@ -28,6 +32,16 @@ from dq_dagster.monitoring.views.shapes import Presence, RuleInfo, StatusDay
 ProjectBy: TypeAlias = Literal["group", "location"]
 # The project of all assets where no code location is known, and of those that none has.
 ALL, UNDECLARED = "all", "not declared"
+# Number, name and type of a check.
+_KnownByLog: TypeAlias = tuple[int, str, str | None]
+# When an asset was built last, by which event and run.
+_Built: TypeAlias = tuple[float | None, int | None, str | None]
+_ASSETS = "SELECT id, name, built_at, built_id, built_run FROM asset"
+# Those that have any evaluation left.
+_CHECKS = (
+    "SELECT id, asset, name, type FROM checks WHERE EXISTS "
+    "(SELECT 1 FROM slice WHERE slice.check_id = checks.id)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +80,12 @@ class Dataset:
         known = [one for one in self.checks if one.number is not None]
         return {one.number or 0: one.info.quality_dimension for one in known}
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether all checks that were ever evaluated count, and all alike."""
+        known = [one.info for one in self.checks if one.number is not None]
+        return all(one.counts and one.weight == 1 for one in known)
+
     def check(self, name: str) -> KnownCheck:
         """By the name of the check, or of the rule; raises NotOnRecord."""
         for one in self.checks:
@@ -79,11 +99,9 @@ class Dataset:
     def score(self, days: Iterable[CheckDay], quality: str | None = None) -> float | None:
         """Of the rules on one day; of those that speak of one quality, if that is given."""
         weights, qualities = self.weights, self.qualities
-        return score(
-            (weights[one.check], one.worth)
-            for one in days
-            if quality is None or qualities[one.check] == quality
-        )
+        if quality is not None:
+            days = [one for one in days if qualities[one.check] == quality]
+        return score([(weights[one.check], one.worth) for one in days])
 
 
 @dataclass(frozen=True)
@@ -104,30 +122,31 @@ class IndexReader:
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
         """All assets with checks, by name."""
-        rows = self.connection.execute(
-            "SELECT id, name, built_at, built_id, built_run FROM asset ORDER BY name"
-        ).fetchall()
-        checks: dict[int, list[tuple[int, str, str | None]]] = {}
-        for number, asset, name, kind in self.connection.execute(
-            "SELECT id, asset, name, type FROM checks WHERE EXISTS "
-            "(SELECT 1 FROM slice WHERE slice.check_id = checks.id) ORDER BY name"
-        ):
+        checks: dict[int, list[_KnownByLog]] = {}
+        for number, asset, name, kind in self.connection.execute(f"{_CHECKS} ORDER BY name"):
             checks.setdefault(asset, []).append((number, name, kind))
-        found: dict[str, Dataset] = {}
-        for number, name, *built in rows:
-            dataset = self._dataset(name, number, checks.get(number, []))
+        rows = self.connection.execute(f"{_ASSETS} ORDER BY name").fetchall()
+        found = {}
+        for number, name, at, build, run in rows:
+            dataset = self._dataset(name, number, checks.get(number, []), (at, build, run))
             if dataset.checks:
-                at, build, run = built
-                found[name] = replace(dataset, built_at=at, built_id=build, built_run=run)
+                found[name] = dataset
         for name, declared in self.assets.items():
             if name not in found and declared.checks:
                 found[name] = self._dataset(name, None, [])
         return found
 
     def dataset(self, name: str) -> Dataset:
-        if name not in self.datasets:
+        """One of them, without reading all others."""
+        row = self.connection.execute(f"{_ASSETS} WHERE name = ?", (name,)).fetchone()
+        number, _, at, build, run = row or (None, name, None, None, None)
+        rows = self.connection.execute(f"{_CHECKS} AND asset = ? ORDER BY name", (number,))
+        checks = [(check, label, kind) for check, _, label, kind in rows]
+        found = self._dataset(name, number, checks, (at, build, run))
+        declared = self.assets.get(name)
+        if not found.checks and (declared is None or not declared.checks):
             raise NotOnRecord.asset(name, sorted(self.datasets))
-        return self.datasets[name]
+        return found
 
     def project_of(self, declared: DeclaredAsset | None) -> str:
         if declared is None:
@@ -140,7 +159,8 @@ class IndexReader:
         self,
         name: str,
         number: int | None,
-        checks: list[tuple[int, str, str | None]],
+        checks: Sequence[_KnownByLog],
+        built: _Built = (None, None, None),
     ) -> Dataset:
         declared = self.assets.get(name)
         known = [
@@ -161,6 +181,7 @@ class IndexReader:
             tuple(known),
             self.project_of(declared),
             monitored,
+            *built,
         )
 
     def _info(self, declared: DeclaredAsset | None, check: str, kind: str | None) -> RuleInfo:
@@ -184,18 +205,14 @@ class IndexReader:
 
     def days(self, dataset: Dataset, first: Day, last: Day) -> DatasetDays:
         """The days from the first to the last on which anything ran, and what stood before them."""
-        by_day: dict[Day, list[CheckDay]] = {}
         last_runs = self._last_runs(dataset)
+        rows: list[CheckDay] = []
         if dataset.number is not None:
-            for one in self._check_days(dataset.number, first, last):
-                by_day.setdefault(one.day, []).append(one)
-        days = DatasetDays(by_day, last_runs, dataset.counting.keys(), self.today)
-        before: Day | None = first
-        while before is not None and days.counted(first)[0] is None:
-            before = self._active_before(dataset, before)
-            if before is not None and dataset.number is not None:
-                by_day[before] = list(self._check_days(dataset.number, before, before))
-        return days
+            for day in self._days_before(dataset, first, last_runs):
+                rows += self._check_days(dataset.number, day, day)
+            rows += self._check_days(dataset.number, first, last)
+        by_day = {day: list(some) for day, some in groupby(rows, key=itemgetter(0))}
+        return DatasetDays(by_day, last_runs, dataset.counting.keys(), self.today)
 
     def _last_runs(self, dataset: Dataset) -> dict[int, Day]:
         """The last days of the checks that count no more."""
@@ -208,25 +225,46 @@ class IndexReader:
                 found[one.number] = day
         return found
 
-    def _active_before(self, dataset: Dataset, day: Day) -> Day | None:
-        [found] = self.connection.execute(
-            "SELECT max(day) FROM day WHERE asset = ? AND day < ?", (dataset.number, day)
-        ).fetchone()
-        return None if found is None else int(found)
+    def _days_before(self, dataset: Dataset, first: Day, last_runs: Mapping[int, Day]) -> list[Day]:
+        """The last days before the first that checks which count on it, or after it, speak of."""
+        query = "SELECT max(day) FROM day WHERE asset = ? AND day < ?"
+        if not last_runs:
+            found = [self.connection.execute(query, (dataset.number, first)).fetchone()]
+        else:
+            # Each has its own: what one of the past says stands only until its own last day.
+            past = [check for check, day in last_runs.items() if day >= first]
+            query = f"{query} AND check_id = ?"
+            found = [
+                self.connection.execute(query, (dataset.number, first, check)).fetchone()
+                for check in (*dataset.counting, *past)
+            ]
+        return sorted({day for (day,) in found if day is not None})
 
     def _check_days(self, asset: int, first: Day, last: Day) -> Iterable[CheckDay]:
-        for day, check, *counts, worst, evaluations in self.connection.execute(
-            "SELECT day, check_id, not_computed, ok, empty, warning, error, worst, evaluations "
-            "FROM day WHERE asset = ? AND day BETWEEN ? AND ?",
+        """In the order of days."""
+        rows = self.connection.execute(
+            "SELECT day, check_id, last, worth, worst, evaluations, not_computed, ok, empty, "
+            "warning, error FROM day WHERE asset = ? AND day BETWEEN ? AND ? ORDER BY day",
             (asset, first, last),
-        ):
-            yield CheckDay(day, check, tuple(counts), worst, evaluations)
+        )
+        return starmap(CheckDay, rows)
 
     def status_days(self, dataset: Dataset, first: Day, last: Day) -> tuple[StatusDay, ...]:
-        return tuple(
-            status_day(one)
-            for one in each_day(self.days(dataset, first, last), first, last, dataset.score)
+        if dataset.is_plain:
+            found = each_plain_day(self._plain_days(dataset, first, last), first, last)
+        else:
+            found = each_day(self.days(dataset, first, last), first, last, dataset.score)
+        return tuple(map(status_day, found))
+
+    def _plain_days(self, dataset: Dataset, first: Day, last: Day) -> Iterable[SaidOfDay]:
+        """In the order of days, from the last one before the first."""
+        rows = self.connection.execute(
+            "SELECT day, last, worst, score FROM plain_day WHERE asset = ?1 AND day BETWEEN "
+            "coalesce((SELECT max(day) FROM plain_day WHERE asset = ?1 AND day < ?2), ?2) AND ?3 "
+            "ORDER BY day",
+            (dataset.number, first, last),
         )
+        return starmap(SaidOfDay, rows)
 
     def names(self, table: Literal["part", "run"], numbers: Iterable[int]) -> dict[int, str]:
         """What runs or partitions are called, by their numbers."""
@@ -240,9 +278,9 @@ class IndexReader:
         return found
 
 
-def status_day(one: tuple[Day, int, int | None, float | None]) -> StatusDay:
-    day, last, worst, value = one
-    return StatusDay(date_of(day), RANKED[last], None if worst is None else RANKED[worst], value)
+def status_day(said: SaidOfDay) -> StatusDay:
+    worst = None if said.worst is None else RANKED[said.worst]
+    return StatusDay(date_of(said.day), RANKED[said.last], worst, said.score)
 
 
 def time_at(seconds: float | None) -> datetime | None:

@@ -276,6 +276,8 @@ class PartitionGrid:
     # How many partitions there are, and how many were passed over.
     in_all: int
     offset: int
+    # If each partition is a day: what stands of the newest half year of them, the oldest first.
+    days: tuple[StatusDay, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

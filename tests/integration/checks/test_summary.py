@@ -71,3 +71,64 @@ def test_an_asset_is_observed_if_all_of_its_checks_ran(spark: "SparkSession") ->
     done = dg.materialize([orders, *checks], selection=chosen)
     assert [one.check_name for one in done.get_asset_check_evaluations()] == ["rows"]
     assert done.get_asset_observation_events() == []
+
+
+def observed_by(done: dg.ExecuteInProcessResult) -> list[tuple[Any, ...]]:
+    """The summaries that a run left behind."""
+    every = [
+        event.asset_observation_data.asset_observation
+        for event in done.get_asset_observation_events()
+    ]
+    return [
+        (one.asset_key, one.metadata["dq/dataset_status"].value, one.metadata["dq/score"].value)
+        for one in every
+        if "dq/dataset_status" in one.metadata
+    ]
+
+
+POSITIVE = {
+    "type": "row_dq",
+    "name": "positive",
+    "expectation": "amount > 0",
+    "action_if_failed": "drop",
+    "weight": 2,
+}
+ROWS = {"type": "record_count_in_range", "name": "rows", "min": 1}
+FRAME = pd.DataFrame({"id": [1, 2], "amount": [5, -5]})
+
+
+def guarded(*, action: str = "drop", **settings: Any) -> dg.AssetsDefinition:
+    @dq.guarded_asset(rules=[ROWS, {**POSITIVE, "action_if_failed": action}], **settings)
+    def orders() -> pd.DataFrame:
+        return FRAME
+
+    return orders
+
+
+@dq.guarded_asset(
+    rules=[POSITIVE], check_specs=[dg.AssetCheckSpec("own", asset="orders")], name="orders"
+)
+def orders_with_a_check() -> tuple[pd.DataFrame, dg.AssetCheckResult]:
+    return FRAME, dg.AssetCheckResult(passed=False, check_name="own")
+
+
+def run(*assets: Any, **options: Any) -> dg.ExecuteInProcessResult:
+    return dg.materialize_to_memory(list(assets), raise_on_error=False, **options)
+
+
+def test_a_guarded_asset_is_observed_when_it_is_published_and_when_it_is_not(
+    spark: "SparkSession",
+) -> None:
+    key = dg.AssetKey("orders")
+    # Of the weight of 3 in all, "rows" has its 1.
+    published = run(guarded())
+    assert (published.success, observed_by(published)) == (True, [(key, "Error", 33.3)])
+    withheld = run(guarded(action="fail"))
+    assert (withheld.success, observed_by(withheld)) == (False, [(key, "Error", 33.3)])
+    some = dg.AssetSelection.assets("orders").without_checks() | dg.AssetSelection.checks(
+        dg.AssetCheckKey(key, "rows")
+    )
+    assert observed_by(run(guarded(quarantine=False), selection=some)) == []
+    # What checks of its own say is no rule's word, so that nothing is said of all together.
+    done = run(orders_with_a_check)
+    assert (done.success, observed_by(done)) == (True, [])

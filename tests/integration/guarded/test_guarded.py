@@ -241,8 +241,11 @@ def test_each_check_has_its_result_where_nothing_is_published(flow: Flow) -> Non
         True,
         dg.AssetCheckSeverity.ERROR,
     )
-    [observation] = flow.second.get_asset_observation_events()
-    seen = observation.asset_observation_data.asset_observation
+    together, seen = (
+        event.asset_observation_data.asset_observation
+        for event in flow.second.get_asset_observation_events()
+    )
+    assert together.metadata["dq/dataset_status"].value == "Error"
     assert str(seen.description).startswith(
         "Nothing was published. filled: 1 of 3 rows (33.33 %) has no"
     )
