@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -48,6 +48,31 @@ def most(**bounds: object) -> dict[str, object]:
 
 def one_of(*values: object) -> dict[str, object]:
     return rule("column_values_in_set", values=list(values))
+
+
+def _far_bounds() -> list[Case]:
+    """Bounds that no value of the type can reach, and those that the largest just reaches."""
+    values = [Decimal("99.99"), Decimal("-99.99"), None]
+    bounds: list[tuple[dict[str, Any], int]] = [
+        ({"max": 100}, 0),
+        ({"max": Decimal("99.999")}, 0),
+        ({"max": Decimal("99.99")}, 0),
+        ({"max": Decimal("99.985")}, 1),
+        ({"max": -100}, 2),
+        ({"max": 10**30}, 0),
+        ({"min": -100}, 0),
+        ({"min": Decimal("-99.999")}, 0),
+        ({"min": Decimal("-99.985")}, 1),
+        ({"min": 100}, 2),
+        ({"min": 10**30}, 2),
+        ({"max": 100, "exclusive": "max"}, 0),
+        ({"min": 100, "exclusive": "min"}, 2),
+        ({"max": Decimal("99.99"), "exclusive": "max"}, 1),
+    ]
+    return [
+        Case(f"far bound {one}", "decimal(4,2)", values, each(**one), "Error" if bad else "Ok", bad)
+        for one, bad in bounds
+    ]
 
 
 CASES = [
@@ -94,19 +119,7 @@ CASES = [
     Case("scale below", "decimal(10,2)", [Decimal("0.01")], each(min=Decimal("0.015")), "Error"),
     Case("scale negative", "decimal(10,2)", [Decimal("-0.01")], each(min=-0.005), "Error", 1),
     Case("scale maximum", "decimal(10,2)", [Decimal("0.01")], most(max=0.005), "Error"),
-    # Bounds that no value of the type can reach, and those that the largest just reaches.
-    *[
-        Case(f"far bound {bounds}", "decimal(4,2)", [Decimal("99.99"), Decimal("-99.99"), None],
-             each(**bounds), "Error" if bad else "Ok", bad)
-        for bounds, bad in [
-            ({"max": 100}, 0), ({"max": Decimal("99.999")}, 0), ({"max": Decimal("99.99")}, 0),
-            ({"max": Decimal("99.985")}, 1), ({"max": -100}, 2), ({"max": 10**30}, 0),
-            ({"min": -100}, 0), ({"min": Decimal("-99.999")}, 0), ({"min": Decimal("-99.985")}, 1),
-            ({"min": 100}, 2), ({"min": 10**30}, 2), ({"max": 100, "exclusive": "max"}, 0),
-            ({"min": 100, "exclusive": "min"}, 2),
-            ({"max": Decimal("99.99"), "exclusive": "max"}, 1),
-        ]
-    ],
+    *_far_bounds(),
     Case("not a member", "decimal(10,2)", [Decimal("0.01")], one_of(0.005, 0.015), "Error", 1),
     Case("member", "decimal(10,2)", [Decimal("0.10")], one_of(0.1), "Ok", 0),
     Case("int below 1.5", "int", [1], each(min=1.5), "Error", 1),

@@ -334,10 +334,10 @@ def _of_other_length(column: ColumnRef, outside: Outside) -> str:
     )
     ways = []
     if outside.low is not None:
-        low = outside.low.value
-        enough = Constant.of(4 * low)  # type: ignore[operator] (a length is a number)
+        low: Any = outside.low.value
+        enough = Constant.of(4 * low)
         # There is no byte without a character: whether there is any, bytes tell as well.
-        any_will_do = low < 1 if outside.low_is_outside else low <= 1  # type: ignore[operator]
+        any_will_do = low < 1 if outside.low_is_outside else low <= 1
         few = size if any_will_do else length
         ways.append(
             f"({literals.below(size, size.sql, enough, or_at=True)} AND "
