@@ -52,7 +52,7 @@ def comparable(
         # A column of NULLs only equals nothing but NULL, and Spark cannot join by its type.
         return [(f"{value(here)} IS NULL", f"{value(there)} IS NULL")]
     if isinstance(here.kind, T.IntegralType) and isinstance(there.kind, T.IntegralType):
-        # A decimal would hold them as well, but Spark sorts and joins it several times slower.
+        # A decimal would hold them as well, but Spark sorts and joins it slower.
         return [(f"CAST({value(here)} AS BIGINT)", f"CAST({value(there)} AS BIGINT)")]
     numbers = _digits(here.kind), _digits(there.kind)
     if numbers[0] and numbers[1]:

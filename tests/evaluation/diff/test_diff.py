@@ -214,7 +214,7 @@ def test_one_join_and_no_second_shuffle_for_the_keys(spark: SparkSession) -> Non
     assert plan.count("FullOuter") == 1
     assert plan.count("Exchange hashpartitioning") == 2
     assert plan.count("Sort [") == 2
-    # Sorted and joined as what they are: decimals of 19 digits take several times as long.
+    # Sorted and joined as what they are: decimals of 19 digits take longer.
     assert "decimal" not in plan
 
 
