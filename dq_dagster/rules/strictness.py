@@ -19,6 +19,7 @@ from dq_dagster.judging.wording import show_bound
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.rules.fields.schema_columns import DECLARED, fields_of
 from dq_dagster.rules.fields.threshold import AtLeast, AtMost
+from dq_dagster.sql.tokens import Refused, tokenise
 
 
 class Effect(StrEnum):
@@ -91,8 +92,16 @@ def _alike(before: Any, after: Any, old: Rule, new: Rule, name: str) -> bool:
     if name == "expected" and (before, after) == (DECLARED, DECLARED):
         return getattr(old, "_declared", None) == getattr(new, "_declared", None)
     if isinstance(before, str) and isinstance(after, str) and name in {"where", "expectation"}:
-        return " ".join(before.split()) == " ".join(after.split())
+        return _pieces(before) == _pieces(after)
     return bool(before == after)
+
+
+def _pieces(sql: str) -> Sequence[str]:
+    """What SQL is made of: white space between its pieces means nothing, within texts it does."""
+    try:
+        return [token.text for token in tokenise(sql, slots=True)]
+    except Refused:
+        return sql
 
 
 def _words(name: str, before: Any, after: Any) -> str:

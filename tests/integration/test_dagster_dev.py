@@ -75,6 +75,16 @@ query($asset: String!) { assetNodeOrError(assetKey: {path: [$asset]}) { ... on A
 """
 
 
+TICKS = """
+query($sensor: String!) { sensorOrError(sensorSelector: {
+  repositoryLocationName: "tests.integration.processes",
+  repositoryName: "__repository__",
+  sensorName: $sensor
+}) { ... on Sensor { sensorState { ticks(statuses: [SUCCESS, SKIPPED], limit: 1) { status } } } } }
+"""
+RUNS = "query { runsOrError { ... on Runs { results { status assetCheckSelection { name } } } } }"
+
+
 class DagsterDev:
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/graphql"
@@ -171,6 +181,55 @@ def ranges(check: Any) -> list[tuple[str, str, str]]:
         (one["startKey"], one["endKey"], one["status"])
         for one in check["partitionStatuses"]["ranges"]
     ]
+
+
+def until(holds: Callable[[], bool], what: str, seconds: int = 600) -> None:
+    """Waits until the daemon has done something."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"{what}: not within {seconds} seconds"
+        time.sleep(2)
+
+
+def has_ticked(dagster_dev: DagsterDev, sensor: str) -> bool:
+    found = dagster_dev.ask(TICKS, sensor=sensor)["sensorOrError"]
+    return bool(found["sensorState"]["ticks"])
+
+
+def weak_of(dagster_dev: DagsterDev) -> tuple[list[tuple[str, str, str]], str | None]:
+    """The statuses of the check after the build by partition, and what is said of all rows."""
+    found = checks_of(dagster_dev, "visits")
+    whole = found["weak__dataset"]["executionForLatestMaterialization"]
+    evaluation = None if whole is None else whole["evaluation"]
+    said = None if evaluation is None else evaluation["description"]
+    return ranges(found["weak"]), said
+
+
+def test_the_daemon_starts_checks_after_a_build_and_a_backfill(dagster_dev: DagsterDev) -> None:
+    # What was built before its first tick is not caught up with.
+    until(lambda: has_ticked(dagster_dev, "dq_after_build"), "the first tick of the sensor")
+    backfill(dagster_dev, "visits", ["2024-03-04"])
+    after_build = [("2024-03-04", "2024-03-04", "FAILED")]
+    until(lambda: weak_of(dagster_dev)[0] == after_build, "the check after a build")
+    assert "4" in str(weak_of(dagster_dev)[1])
+
+    # Back-dated: both days are before the latest one.
+    backfill(dagster_dev, "visits", ["2024-03-02", "2024-03-03"])
+    after_backfill = [
+        ("2024-03-02", "2024-03-02", "SUCCEEDED"),
+        ("2024-03-03", "2024-03-04", "FAILED"),
+    ]
+    until(lambda: weak_of(dagster_dev)[0] == after_backfill, "the checks after a backfill")
+    until(lambda: "9" in str(weak_of(dagster_dev)[1]), "the check of all rows")
+    found = checks_of(dagster_dev, "visits")
+    assert ranges(found["strong"]) == [("2024-03-02", "2024-03-04", "SUCCEEDED")]
+    # Dagster's word for checks that were part of a build and gave way in it.
+    assert ranges(found["asked"]) == [("2024-03-02", "2024-03-04", "SKIPPED")]
+    # Runs of their own, which hold nothing but the checks for after the build.
+    runs = dagster_dev.ask(RUNS)["runsOrError"]["results"]
+    chosen = [{one["name"] for one in run["assetCheckSelection"] or ()} for run in runs]
+    assert {"weak"} <= set.union(*chosen)
+    assert all(names <= {"weak", "weak__dataset"} for names in chosen if "weak" in names)
 
 
 def test_partitions_a_range_and_a_backfill(dagster_dev: DagsterDev) -> None:

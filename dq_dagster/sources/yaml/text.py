@@ -266,6 +266,10 @@ class _Dumper(yaml.SafeDumper):
         # Lists are indented below their key, as people write them.
         super().increase_indent(flow, indentless=False)
 
+    def ignore_aliases(self, data: Any) -> bool:
+        # What occurs twice is written twice: not every tool reads anchors, and nobody likes them.
+        return True
+
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     # YAML takes these for line breaks, unless they are escaped.

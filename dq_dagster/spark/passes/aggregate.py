@@ -42,8 +42,9 @@ StatesOfPart = Mapping[RowMetric, State | RuleFailure | None]
 
 # So many parts are measured one by one if a rule raises on all of them together.
 _MOST_ALONE = 50
-_MOST_ROWS = 2**31
-_SMOOTH = 60
+# Counts of as many rows or more do not share a long, and so many buffers are one loop.
+MOST_PAIRED = 2**31
+MOST_IN_ONE_LOOP = 60
 _STEADY = 101
 # Moments and pairs of columns take several; sums that may overflow keep a flag beside the sum.
 _BUFFERS = {
@@ -55,7 +56,7 @@ _BUFFERS = {
     **dict.fromkeys(("corr", "regr_r2"), 6),
     **dict.fromkeys(("regr_intercept", "regr_slope"), 7),
 }
-_LOW_BITS = _MOST_ROWS - 1
+_LOW_BITS = MOST_PAIRED - 1
 _LANES = 2
 _MISSING = re.compile(r"(`(?:[^`]|``)+`) IS NULL")
 _THERE = re.compile(r"(`(?:[^`]|``)+`) IS NOT NULL")
@@ -116,7 +117,7 @@ def _buffers(sql: str) -> int:
 
 def padding(used: int) -> list[str]:
     """Cheap aggregates that lift a query over the numbers of buffers that are slow."""
-    missing = _STEADY - used if _SMOOTH < used < _STEADY else 0
+    missing = _STEADY - used if MOST_IN_ONE_LOOP < used < _STEADY else 0
     return [f"max({n})" for n in range(missing)]
 
 
@@ -137,7 +138,7 @@ class Query:
         safe, unsafe, others = _distinct(needs)
         calls = _calls(needs)
         lanes = _alone([*safe, *unsafe])
-        packed = packed and _used(lanes, calls) > _SMOOTH
+        packed = packed and _used(lanes, calls) > MOST_IN_ONE_LOOP
         if packed:
             lanes |= _paired(safe)
         counts = [_ROWS, *(lane.sql for lane in lanes.values())]
@@ -149,7 +150,7 @@ class Query:
 
     def is_exact(self, rows: Iterable[Mapping[str, Any]]) -> bool:
         """Whether packed counts can be unpacked again."""
-        return not self.packed or all(row[self.aliases[_ROWS]] < _MOST_ROWS for row in rows)
+        return not self.packed or all(row[self.aliases[_ROWS]] < MOST_PAIRED for row in rows)
 
     def no_rows(self) -> dict[str, Any]:
         """What Spark would answer for a part without rows."""

@@ -51,6 +51,9 @@ def comparable(
     if isinstance(here.kind, T.NullType) or isinstance(there.kind, T.NullType):
         # A column of NULLs only equals nothing but NULL, and Spark cannot join by its type.
         return [(f"{value(here)} IS NULL", f"{value(there)} IS NULL")]
+    if isinstance(here.kind, T.IntegralType) and isinstance(there.kind, T.IntegralType):
+        # A decimal would hold them as well, but Spark sorts and joins it slower.
+        return [(f"CAST({value(here)} AS BIGINT)", f"CAST({value(there)} AS BIGINT)")]
     numbers = _digits(here.kind), _digits(there.kind)
     if numbers[0] and numbers[1]:
         return _exact(value(here), numbers[0], value(there), numbers[1])

@@ -3,10 +3,16 @@
 # ruff: noqa: E501 (contracts on one line each)
 from __future__ import annotations
 
+import json
+from datetime import date
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import jsonschema
+import open_data_contract_standard as standard
 import pytest
+import yaml
 
 import dq_dagster as dq
 from docs.catalogue.examples import load as examples
@@ -59,6 +65,39 @@ KEPT = [
     dq.RecordCountTypical(learning_period=3),
     dq.RowExpectation(name="sql", expectation="a > 0 or b is null", null_is="pass"),
 ]
+
+
+WITH_SETTINGS = [
+    dq.RuleSet(
+        asset="a", rules=[*UNDERSTOOD, *KEPT], empty_includes_blank=True, on_empty="warn",
+        sensitive=["a"], metrics={"m": "column_avg:a"}, timeout="10 min",
+        reader={"table": "dwh.a"}, partition_expr="t",
+    ),
+    dq.RuleSet(
+        asset="b",
+        rules=[dq.SchemaEquals(expected="declared"), dq.ColumnUnique(columns=["x"])],
+        declared_schema=[{"name": "x", "type": "int"}, {"name": "y", "type": "string"}],
+    ),
+    dq.RuleSet(
+        asset="c",
+        rules=[dq.MetricInRange(metric="n", max=3)],
+        metrics={"n": {"query": "select count(*) from {table}"}},
+    ),
+]  # fmt: skip
+# Values and names at the edge of what YAML and JSON have words for.
+ODD = dq.RuleSet(
+    asset="shop/ä b",
+    rules=[
+        dq.ColumnValuesInSet(name="days", columns=["d"], values=[date(2024, 2, 29)]),
+        dq.ColumnValuesInSet(name="exact", columns=["n"], values=[0.1, 2**70]),
+        dq.ColumnNotEmpty(name="null: [*]", columns=["a.b", "c`d", "ü"], description="'\n\"%"),
+        dq.Freshness(columns=["t"], max="1.5 hours"),
+        dq.SchemaContains(name="types", expected=[
+            {"name": "m", "type": "map<string,array<struct<x:int>>>"},
+            {"name": "v", "type": "variant"}, {"name": "i", "type": "interval day to second"},
+        ]),
+    ],
+)  # fmt: skip
 
 
 def back(folder: Path, rule_sets: Any) -> tuple[dq.WrittenContract, Any]:
@@ -158,25 +197,8 @@ def test_what_it_looks_like(tmp_path: Path) -> None:
 
 
 def test_settings_of_rule_sets_come_along(tmp_path: Path) -> None:
-    sets = [
-        dq.RuleSet(
-            asset="a", rules=[*UNDERSTOOD, *KEPT], empty_includes_blank=True, on_empty="warn",
-            sensitive=["a"], metrics={"m": "column_avg:a"}, timeout="10 min",
-            reader={"table": "dwh.a"}, partition_expr="t",
-        ),
-        dq.RuleSet(
-            asset="b",
-            rules=[dq.SchemaEquals(expected="declared"), dq.ColumnUnique(columns=["x"])],
-            declared_schema=[{"name": "x", "type": "int"}, {"name": "y", "type": "string"}],
-        ),
-        dq.RuleSet(
-            asset="c",
-            rules=[dq.MetricInRange(metric="n", max=3)],
-            metrics={"n": {"query": "select count(*) from {table}"}},
-        ),
-    ]  # fmt: skip
-    written, found = back(tmp_path, sets)
-    assert found.rule_sets == sets
+    written, found = back(tmp_path, WITH_SETTINGS)
+    assert found.rule_sets == WITH_SETTINGS
     # Types are there to be read, although another rule judges them.
     assert written.document["schema"][1]["properties"][0]["physicalType"] == "int"
     with pytest.raises(dq.DeclarationError, match="at least one rule set"):
@@ -191,6 +213,22 @@ def test_every_rule_type_survives(tmp_path: Path) -> None:
     _, found = back(tmp_path, sets)
     assert found.rule_sets == sets
     assert not found.report.refused
+
+
+def test_the_standards_own_schema_accepts_what_is_written(tmp_path: Path) -> None:
+    schema = json.loads((files(standard) / "schema.json").read_text(encoding="utf-8"))
+    validator = jsonschema.Draft201909Validator(schema)
+    each = [dq.RuleSet(asset="t", rules=[rule]) for rule in examples().values()]
+    for rule_sets in (WITH_SETTINGS, ODD, *each):
+        if isinstance(rule_sets, dq.RuleSet) and rule_sets.rules[0].type == "python":
+            continue
+        written, found = back(tmp_path, rule_sets)
+        # As others read the file: JSON has no dates.
+        document = json.loads(json.dumps(yaml.safe_load(written.to_yaml()), default=str))
+        assert document["apiVersion"] == "v3.1.0"
+        assert "&id" not in written.to_yaml()
+        assert [one.message for one in validator.iter_errors(document)] == []
+        assert found.rule_sets == (rule_sets if isinstance(rule_sets, list) else [rule_sets])
 
 
 def test_an_entry_has_one_operator(tmp_path: Path) -> None:

@@ -4,11 +4,14 @@ Keys that repeat are found by windows over the order that the join needs anyway,
 shuffled or sorted for it a second time. The first one ends the query: joined, a key that occurs a
 million times on both sides would be a million times a million rows. How many there are is then
 counted by a query of its own.
+
+The compared columns of a side travel as one struct: shuffle, sort, window and join then copy each
+row at once, instead of column by column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +25,7 @@ from dq_dagster.spark.frames.ansi import compiled
 from dq_dagster.spark.frames.columns import ColumnRef, identifier, text_literal
 from dq_dagster.spark.frames.failures import raised_reason, raised_text
 from dq_dagster.spark.frames.slicing import MOST_PARTS, bounded, unused
-from dq_dagster.spark.passes.aggregate import padding
+from dq_dagster.spark.passes.aggregate import MOST_IN_ONE_LOOP, MOST_PAIRED, padding
 from dq_dagster.spark.passes.diff.columns import Alignment, ComparedColumn
 
 if TYPE_CHECKING:
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
 
 _LEFT, _RIGHT = "l", "r"
 _PARTITION = "dq_partition"
-_ON_BOTH = "l_rows IS NOT NULL AND r_rows IS NOT NULL"
+# What is not NULL only where the join found a row of that side: whether one of its keys is missing.
+_ON_BOTH = "l_missing IS NOT NULL AND r_missing IS NOT NULL"
 _REPEATED = "A key occurs more than once."
 _LONGEST = 1_000
 
@@ -58,7 +62,8 @@ class DiffJoin:
     def columns(self) -> list[ComparedColumn]:
         """The compared columns as the join has them."""
         return [
-            one.at(f"{_LEFT}_{n}", f"{_RIGHT}_{n}") for n, one in enumerate(self.alignment.columns)
+            one.at(f"{_LEFT}_v.c{n}", f"{_RIGHT}_v.c{n}")
+            for n, one in enumerate(self.alignment.columns)
         ]
 
     def counts(self) -> dict[str | None, DiffCounts]:
@@ -82,16 +87,32 @@ class DiffJoin:
         return {**rest._counted(), **broken}  # noqa: SLF001 (its like)
 
     def _counted(self) -> dict[str | None, DiffCounts]:
+        """The same; raises if a key repeats."""
+        try:
+            rows = self._aggregated(_paired_nulls)
+        except PySparkException as error:
+            if error.getCondition() != "ARITHMETIC_OVERFLOW":
+                raise
+            rows = None
+        if rows is None or any(row["joined"] >= MOST_PAIRED for row in rows.values()):
+            rows = self._aggregated(_nulls)
+        return {key: self._read(row) for key, row in rows.items()}
+
+    def _aggregated(
+        self, nulls: Callable[[ComparedColumn, str], dict[str, str]]
+    ) -> dict[str | None, dict[str, Any]]:
         columns = self.columns
         flags = {f"dq_d{n}": one.equal(self.alignment.place) for n, one in enumerate(columns)}
-        figures = [_figures(one, flag) for one, flag in zip(columns, flags, strict=True)]
-        wanted = {**_rows(list(flags)), **{k: sql for some in figures for k, sql in some.items()}}
-        spare = {f"dq_spare_{n}": sql for n, sql in enumerate(padding(len(wanted) + 1))}
+        wanted = _rows(list(flags))
+        for one, flag in zip(columns, flags, strict=True):
+            wanted |= {**_figures(one, flag), **nulls(one, flag)}
         # Once a row, and not once for each number that is made of it.
         compared = {flag: f"{_ON_BOTH} AND NOT {equal}" for flag, equal in flags.items()}
-        frame = compiled(self._joined().selectExpr("*", *_aliased(compared)))
-        rows = self._by_partition(frame, "coalesce(l_p, r_p)", {**wanted, **spare})
-        return {key: self._read(row) for key, row in rows.items()}
+        frame = self._joined().selectExpr("*", *_aliased(compared))
+        if len(wanted) > MOST_IN_ONE_LOOP:
+            frame = compiled(frame)
+            wanted |= {f"dq_spare_{n}": sql for n, sql in enumerate(padding(len(wanted) + 1))}
+        return self._by_partition(frame, "coalesce(l_p, r_p)", wanted)
 
     def _by_partition(
         self, frame: DataFrame, partition: str, columns: Mapping[str, str]
@@ -137,20 +158,20 @@ class DiffJoin:
         return DiffCounts(columns=tuple(columns), schema=self.alignment.schema)
 
     def _read(self, row: Mapping[str, Any]) -> DiffCounts:
+        joined, left, right = row["joined"], row["l_rows"], row["r_rows"]
         return DiffCounts(
-            SideRows(row["l_rows"], row["l_without_key"]),
-            SideRows(row["r_rows"], row["r_without_key"]),
-            row["only_left"],
-            row["only_right"],
+            SideRows(left, row["l_without_key"]),
+            SideRows(right, row["r_without_key"]),
+            joined - right,
+            joined - left,
             row["changed"],
-            row["matched"] - row["changed"],
+            left + right - joined - row["changed"],
             tuple(
                 ColumnChanges(
                     one.name,
                     one.right.name,
                     row[f"{one.left.sql} changed"],
-                    row[f"{one.left.sql} emptied"],
-                    row[f"{one.left.sql} filled"],
+                    *_null_changes(one.left.sql, row),
                     _measured(row.get(f"{one.left.sql} largest"), named.left.kind),
                 )
                 for one, named in zip(self.columns, self.alignment.columns, strict=True)
@@ -181,20 +202,20 @@ class DiffJoin:
 
     def _side(self, rows: Side, side: str, **further: str) -> DataFrame:
         """The keys and the compared columns, and what is asked for beside them."""
-        compared = [_of(one, side).sql for one in self.alignment.columns]
-        columns = {f"{side}_{n}": sql for n, sql in enumerate(compared)}
+        compared = {f"c{n}": _of(one, side).sql for n, one in enumerate(self.alignment.columns)}
+        columns = {f"{side}_v": _struct(compared)} if compared else {}
         selected = {**self._keys(side), **columns, **further}
         return rows.frame.selectExpr(*(f"{sql} AS {name}" for name, sql in selected.items()))
 
     def _distinct(self, rows: Side, side: str) -> DataFrame:
-        """The rows with the number of rows that have their key; one that repeats raises."""
+        """The rows, and whether a key of theirs is missing; one that repeats raises."""
         missing, counted = f"{side}_missing", f"{side}_rows"
         frame = self._side(rows, side, **{missing: self._missing(side)})
         every = f"count(1) OVER (PARTITION BY {', '.join(self._key_names(side))})"
         repeated = f"raise_error({text_literal(raised_text(_REPEATED))})"
         return frame.selectExpr("*", f"{every} AS {counted}").selectExpr(
-            *(identifier(name) for name in frame.columns),
-            f"if({counted} > 1 AND NOT {missing}, {repeated}, {counted}) AS {counted}",
+            *(identifier(name) for name in frame.columns if name != missing),
+            f"if({counted} > 1 AND NOT {missing}, {repeated}, {missing}) AS {missing}",
         )
 
     def _missing(self, side: str) -> str:
@@ -260,14 +281,12 @@ def _of_keys(rows: str, missing: str) -> dict[str, str]:
 
 def _rows(changed: Sequence[str]) -> dict[str, str]:
     found = {
-        "only_left": "count(if(r_rows IS NULL, 1, NULL))",
-        "only_right": "count(if(l_rows IS NULL, 1, NULL))",
-        "matched": f"count(if({_ON_BOTH}, 1, NULL))",
+        "joined": "count(1)",
         "changed": f"count(if({' OR '.join(changed) or 'false'}, 1, NULL))",
     }
     for side in (_LEFT, _RIGHT):
         found |= {
-            f"{side}_rows": f"count({side}_rows)",
+            f"{side}_rows": f"count({side}_missing)",
             f"{side}_without_key": f"count(if({side}_missing, 1, NULL))",
         }
     return found
@@ -275,15 +294,34 @@ def _rows(changed: Sequence[str]) -> dict[str, str]:
 
 def _figures(column: ComparedColumn, changed: str) -> dict[str, str]:
     """What is counted of one column, in rows that are on both sides."""
-    one, other = column.left.sql, column.right.sql
-    found = {
-        f"{one} changed": f"count(if({changed}, 1, NULL))",
-        f"{one} emptied": f"count(if({changed} AND {other} IS NULL, 1, NULL))",
-        f"{one} filled": f"count(if({changed} AND {one} IS NULL, 1, NULL))",
-    }
+    one = column.left.sql
+    found = {f"{one} changed": f"count(if({changed}, 1, NULL))"}
     if column.distance is not None:
         found[f"{one} largest"] = f"max(if({changed}, {column.distance}, NULL))"
     return found
+
+
+def _nulls(column: ComparedColumn, changed: str) -> dict[str, str]:
+    one, other = column.left.sql, column.right.sql
+    return {
+        f"{one} emptied": f"count(if({changed} AND {other} IS NULL, 1, NULL))",
+        f"{one} filled": f"count(if({changed} AND {one} IS NULL, 1, NULL))",
+    }
+
+
+def _paired_nulls(column: ComparedColumn, changed: str) -> dict[str, str]:
+    """Both counts in one number, since Spark is slow past some numbers of aggregates."""
+    one, other = column.left.sql, column.right.sql
+    both = f"if({other} IS NULL, 1L, 0L) + if({one} IS NULL, {MOST_PAIRED}L, 0L)"
+    return {f"{one} nulls": f"sum(if({changed}, {both}, 0L))"}
+
+
+def _null_changes(name: str, row: Mapping[str, Any]) -> tuple[int, int]:
+    """How many values became NULL, and how many NULLs a value."""
+    if f"{name} nulls" not in row:
+        return row[f"{name} emptied"], row[f"{name} filled"]
+    filled, emptied = divmod(row[f"{name} nulls"] or 0, MOST_PAIRED)
+    return emptied, filled
 
 
 def _measured(apart: Any, kind: T.DataType) -> Difference | None:
