@@ -122,7 +122,7 @@ def _counted(values: Values, parts: int) -> Values:
         seconds = np.zeros(len(known), np.uint64)
         seconds[place] = second
         if np.any(seconds[place] != second):
-            # Two values share their first word: they are told apart later.
+            # Two values share their first word: the next task tells them apart.
             return values
         second = seconds
     counts = np.bincount(place * np.int64(parts) + values.part, minlength=len(known) * parts)

@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException, PythonException
 
 from dq_dagster.spark.frames.ansi import home_of
 from dq_dagster.spark.passes.blocks import arrays, ranks, tallies
-from dq_dagster.spark.passes.isolation import attempted
+from dq_dagster.spark.passes.isolation import attempted, require_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +34,11 @@ def has_blocks(session: SparkSession) -> bool:
         return False
     home = home_of(session)
     if home not in _able:
-        _able[home] = attempted(partial(_tried, session), lambda _: False)
+        able = attempted(partial(_tried, session), lambda _: False)
+        if not able:
+            # What was cancelled at the deadline says nothing about the workers.
+            require_time()
+        _able[home] = able
     return _able[home]
 
 
@@ -56,6 +60,7 @@ def in_blocks(compute: Callable[[], dict[_Key, _Found]]) -> dict[_Key, _Found]:
     try:
         return compute()
     except PySparkException as error:
-        if isinstance(error, PythonException) or "Python worker" in str(error):
-            return {}
-        raise
+        if not isinstance(error, PythonException) and "Python worker" not in str(error):
+            raise
+        require_time()
+        return {}
