@@ -22,7 +22,7 @@ from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.frames.reading import require_expression
 from dq_dagster.spark.frames.schemas import outside_rows
 from dq_dagster.spark.frames.slicing import Division, require_possible
-from dq_dagster.spark.passes.run import run
+from dq_dagster.spark.passes.run import in_turn, run_group
 from dq_dagster.spark.session.session import session_zone
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ class Batch:
         keys = None if partitions is None else tuple(dict.fromkeys(partitions))
         alike = tuple(key for key in keys or () if not any(key in some for some in self.others))
         division = replace(self.division, partitions=alike)
-        for step in plan.passes:
-            found |= run(step, self.frame, self.table, division, self.home)
+        for steps in in_turn(plan.passes):
+            found |= run_group(steps, self.frame, self.table, division, self.home)
             if plan.request.partitioned and keys is None and RecordCount() in found:
                 keys = _partitions_with_rows(found[RecordCount()])
                 division = replace(division, partitions=keys)

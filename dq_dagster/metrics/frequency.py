@@ -222,11 +222,6 @@ class TopLevels(FrequencyMetric):
         return self.against
 
     @property
-    def burdens(self) -> frozenset[Burden]:
-        # Comparing with a set makes Spark sort all values it counts.
-        return frozenset({Burden("sorted values")})
-
-    @property
     def name(self) -> str:
         return f"top_{self.places}:{self.grouping.key}"
 

@@ -23,8 +23,8 @@ Wanted = dict[Metric, tuple[Cut, ...]]
 _ONE_PASS = 260
 _SMALL_PASS = 60
 _MOST_UNITS = {
-    # Each grouping multiplies the rows that are shuffled; past this a pass of its own is cheaper.
-    PassKind.COUNT_VALUES: 8,
+    # What is held of each grouping while it is counted adds up.
+    PassKind.COUNT_VALUES: 20,
     # Each reference is one more join of the rows.
     PassKind.LOOKUPS: 8,
     PassKind.MEDIANS: 20,
@@ -232,24 +232,11 @@ def _by_unit(kind: PassKind, wanted: Wanted) -> list[Pass]:
         units.setdefault(unit, []).append(metric)
         all_cuts = (*cuts.get(unit, ()), *its_cuts)
         cuts[unit] = finest(all_cuts) if metric.mergeable else tuple(dict.fromkeys(all_cuts))
-    # What slows others down is counted apart as long as the rows are undivided.
-    apart = {
-        unit
-        for unit, metrics in units.items()
-        if cuts[unit] == (UNDIVIDED,) and any(metric.burdens for metric in metrics)
-    }
     return [
         Pass(kind, tuple(chain.from_iterable(units[unit] for unit in batch)), same)
-        for some in (cuts.keys() - apart, apart)
-        for same, alike in _alike({u: c for u, c in cuts.items() if u in some}).items()
-        for batch in _batches(alike, _most_units(kind, same))
+        for same, alike in _alike(cuts).items()
+        for batch in _batches(alike, _MOST_UNITS[kind])
     ]
-
-
-def _most_units(kind: PassKind, cuts: Sequence[Cut]) -> int:
-    most = _MOST_UNITS[kind]
-    # Every cut is one more set to group by.
-    return max(1, most // len(cuts)) if kind is PassKind.COUNT_VALUES else most
 
 
 _PLANNERS: Mapping[PassKind, Callable[[PassKind, Wanted], list[Pass]]] = {

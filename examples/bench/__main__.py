@@ -8,12 +8,14 @@ Spark).
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pyspark.sql import SparkSession
 
 import dq_dagster as dq
+from examples.bench.data import SHAPES
 from examples.bench.days import SUITE_B
 from examples.bench.everyday import SUITE_A, SUITE_W
 from examples.bench.growing import SUITE_I
@@ -52,14 +54,21 @@ def main() -> None:
             small=options.small,
             peers=options.peers,
         )
-        measured = {name: _measured(name, setting) for name in options.suite or SUITES}
+        measured = {
+            (name, shape): _measured(name, replace(setting, shape=shape))
+            for name in options.suite or SUITES
+            for shape in (options.shape or (SHAPES if SUITES[name].shaped else ["even"]))
+        }
     verdicts = [
-        each.verdict(laps) for name, laps in measured.items() for each in SUITES[name].verdicts
+        f"{each.verdict(laps)} [{shape}]"
+        for (name, shape), laps in measured.items()
+        for each in SUITES[name].verdicts
     ]
     print("\nTargets", *verdicts, sep="\n  ")
     if options.small:
         print("  (meant for the full size: with few rows, what each query costs anyway weighs in)")
-    print(f"\nWritten to {save(FOLDER / 'results', vars(options), measured, verdicts)}")
+    named = {f"{name} {shape}": laps for (name, shape), laps in measured.items()}
+    print(f"\nWritten to {save(FOLDER / 'results', vars(options), named, verdicts)}")
 
 
 def _measured(name: str, setting: Setting) -> Laps:
@@ -81,6 +90,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, help="measured rounds: 5 where omitted, 3 if small")
     parser.add_argument(
         "--peers", action="store_true", help="with Spark-Expectations beside suite G"
+    )
+    parser.add_argument(
+        "--shape", choices=list(SHAPES), nargs=1, help="suites A and B on all of them where omitted"
     )
     parser.add_argument("--suite", choices=(*SUITES, "M"), help="all but M where omitted")
     options = parser.parse_args()

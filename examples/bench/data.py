@@ -65,11 +65,42 @@ TIMES = {
 COLUMNS = NUMBERS | TEXTS | TIMES
 
 
-def orders(spark: SparkSession, rows: int) -> DataFrame:
+def _few(salt: int, many: int) -> str:
+    """One of so many whole numbers, the small ones far more often."""
+    return f"CAST(floor({many} * pow({_random(salt, 1_000_000)} / 1e6, 4)) AS BIGINT)"
+
+
+# What a table looks like decides what work costs: few values that repeat, or many long ones.
+SHAPES = {
+    "even": COLUMNS,
+    "skewed": COLUMNS
+    | {
+        "payment": f"md5(CAST({_few(31, 1_000)} AS STRING))",
+        "unit_price": f"1 + {_few(32, 200)} / 2D",
+        "amount": f"CAST({_few(33, 50)} * 9.99 AS DECIMAL(12, 2))",
+        "weight": f"{_few(34, 100)} / 4D",
+        "country": _pick(14, COUNTRIES, skew=6),
+    },
+    "long": COLUMNS
+    | {
+        "payment": "concat('payment/', sha2(CAST(id AS STRING), 512))",
+        "amount": _sometimes(
+            35, 60, f"CAST({_random(5, 500_000_000_000)} / 100 AS DECIMAL(12, 2))"
+        ),
+        "weight": _sometimes(36, 60, f"exp({_random(10, 1_000_000_007)} / 5e7)"),
+        "country": f"IF({_random(37, 10)} < 2, 'DE', concat('region ', sha1(CAST("
+        f"{_random(38, 500_000)} AS STRING))))",
+        "email": _sometimes(39, 50, "concat(sha2(CAST(id AS STRING), 256), '@mail.example')"),
+        "note": _sometimes(22, 50, f"repeat(concat({_pick(23, _WORDS)}, ' '), 20)"),
+    },
+}
+
+
+def orders(spark: SparkSession, rows: int, shape: str = "even") -> DataFrame:
     """That many orders, spread evenly over the days; nothing is written."""
     # As many parts as days, so that each day is one file whatever machine writes it.
     ids = spark.range(0, rows, 1, DAYS)
-    return _orders(ids, FIRST_DAY, f"id * {DAYS} DIV {rows}")
+    return _orders(ids, FIRST_DAY, f"id * {DAYS} DIV {rows}", shape)
 
 
 def orders_of_days(spark: SparkSession, first: date, days: range, rows: int) -> DataFrame:
@@ -78,17 +109,17 @@ def orders_of_days(spark: SparkSession, first: date, days: range, rows: int) -> 
     return _orders(ids, first, f"id DIV {rows}")
 
 
-def _orders(ids: DataFrame, first: date, days_later: str) -> DataFrame:
+def _orders(ids: DataFrame, first: date, days_later: str, shape: str = "even") -> DataFrame:
     day = f"date_add(DATE'{first}', CAST({days_later} AS INT)) AS day"
     dated = ids.selectExpr("id", day)
-    return dated.selectExpr(*(f"{sql} AS {name}" for name, sql in COLUMNS.items()), "day")
+    return dated.selectExpr(*(f"{sql} AS {name}" for name, sql in SHAPES[shape].items()), "day")
 
 
-def stored_orders(spark: SparkSession, folder: Path, rows: int) -> DataFrame:
+def stored_orders(spark: SparkSession, folder: Path, rows: int, shape: str = "even") -> DataFrame:
     """The same from files, which are written first if they are not there yet."""
-    content = hashlib.sha256(repr((COLUMNS, DAYS)).encode()).hexdigest()[:8]
+    content = hashlib.sha256(repr((SHAPES[shape], DAYS)).encode()).hexdigest()[:8]
     path = folder / f"orders-{rows}-{content}"
     if not (path / "_SUCCESS").exists():
         print(f"Writing {rows:,} rows to {path} ...", flush=True)
-        orders(spark, rows).write.mode("overwrite").partitionBy("day").parquet(str(path))
+        orders(spark, rows, shape).write.mode("overwrite").partitionBy("day").parquet(str(path))
     return spark.read.parquet(str(path))

@@ -28,12 +28,15 @@ class Setting:
     small: bool
     # Whether other tools are measured beside ours, where a suite knows of some.
     peers: bool = False
+    # What the values of the table look like.
+    shape: str = "even"
 
     @cached_property
     def frame(self) -> DataFrame:
         """The table of orders, from files."""
-        print(f"  {self.rows:,} rows x {len(COLUMNS)} columns x {DAYS} days", flush=True)
-        return stored_orders(self.spark, self.folder, self.rows)
+        size = f"{self.rows:,} rows x {len(COLUMNS)} columns x {DAYS} days"
+        print(f"  {size}, {self.shape}", flush=True)
+        return stored_orders(self.spark, self.folder, self.rows, self.shape)
 
 
 class Verdict(Protocol):
@@ -50,3 +53,5 @@ class Suite:
     actions: Callable[[Setting], Actions]
     references: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
+    # Whether it is measured on tables of all shapes.
+    shaped: bool = False

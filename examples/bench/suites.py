@@ -45,6 +45,11 @@ IN_SEVERAL_PASSES: tuple[dq.Rule, ...] = (
     dq.ColumnMostFrequentInSet(name="country_top", columns="country", values=["DE"]),
 )
 EVERYDAY = IN_ONE_PASS + IN_SEVERAL_PASSES
+_ESTIMATED = (dq.ColumnUnique, dq.ColumnMedianInRange, dq.ColumnMostFrequentInSet)
+APPROXIMATE = tuple(
+    rule.model_copy(update={"approximate": True}) if isinstance(rule, _ESTIMATED) else rule
+    for rule in EVERYDAY
+)
 # Suite I: those that states of partitions answer; the columns have to be read each time.
 FROM_STATES = tuple(rule for rule in IN_ONE_PASS if rule.name != "columns")
 

@@ -1,7 +1,8 @@
 """How often values occur, for many columns in one query and without an unbounded collect.
 
-The inner aggregation counts each value of each grouping (grouping sets: one pass over the rows).
-The outer one counts how many values have each count, which is a small table for any data.
+Where only the number of values matters, blocks count them if the workers can. By SQL, an inner
+aggregation counts each value of each grouping (grouping sets: one pass over the rows). The outer
+one counts how many values have each count, which is a small table for any data.
 """
 
 from __future__ import annotations
@@ -19,11 +20,16 @@ from dq_dagster.metrics.metric import Metric
 from dq_dagster.spark.expressions.values import Counting, counting, transport
 from dq_dagster.spark.frames.columns import ColumnRef, JudgedTable, identifier
 from dq_dagster.spark.frames.slicing import Parts, States, grouping_id
+from dq_dagster.spark.passes.blocks.keys import block_key
+from dq_dagster.spark.passes.blocks.values import count_in_blocks
+from dq_dagster.spark.passes.blocks.workers import has_blocks, in_blocks
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
+# Each set to group by multiplies the rows that are shuffled; past this a further query is cheaper.
+_MOST_SETS = 8
 # Levels of all parts together that are brought to the driver.
 _MOST_LEVELS = 500_000
 
@@ -39,10 +45,7 @@ def measure_frequencies(metrics: Sequence[Metric], parts: Parts, table: JudgedTa
         except RuleFailure as failure:
             failures[metric] = failure
     counted = isolated(
-        tasks,
-        lambda some: count_values(parts, list(some.values())),
-        narrow=in_halves,
-        fail=with_failures,
+        tasks, lambda some: _counted(parts, some, table), narrow=in_halves, fail=with_failures
     )
     return {
         metric: parts.measured(
@@ -58,16 +61,37 @@ def _with(metric: FrequencyMetric, known: Counting | None, table: JudgedTable, n
     return task if metric.members is None else task.against(metric.members)
 
 
+def _counted(
+    parts: Parts, tasks: Mapping[Grouping, Counting], table: JudgedTable
+) -> dict[Grouping, dict[Slice, Frequencies]]:
+    """In blocks what those can count, the rest by SQL."""
+    keys = {
+        grouping: key
+        for grouping, task in tasks.items()
+        if not task.sets and (key := block_key(grouping, table)) is not None
+    }
+    found = {}
+    if keys and has_blocks(parts.frame.sparkSession):
+        found = in_blocks(lambda: count_in_blocks(parts, keys))
+    rest = [task for grouping, task in tasks.items() if grouping not in found]
+    # Comparing with a set makes Spark sort all values it counts, so others are counted apart.
+    for some in ([one for one in rest if one.sets], [one for one in rest if not one.sets]):
+        size = max(1, _MOST_SETS // len(parts.cuts))
+        for start in range(0, len(some), size):
+            found |= count_values(parts, some[start : start + size])
+    return found
+
+
 def count_values(
     parts: Parts, wanted: Sequence[Counting]
 ) -> dict[Grouping, dict[Slice, Frequencies]]:
     """The frequencies of each grouping in each part, from one pass over the table."""
     sets = [Counted(cut, one, n) for cut in parts.cuts for n, one in enumerate(wanted)]
     keys = [identifier(key) for key in parts.keys.values()]
-    values = [one.key.sql for one in wanted]
     rows = parts.frame.selectExpr(*keys, *(f"{one.sql} AS {one.key.sql}" for one in wanted))
-    counted = _grouped(rows, [[*_keys(parts, s.cut), s.counting.key.sql] for s in sets],
-                       [*keys, *values])  # fmt: skip
+    # Frequent values are few: it pays to count those of the smallest parts first.
+    several = len(parts.cuts) > 1 and any(one.sets for one in wanted)
+    counted = _in_two_steps(rows, parts, wanted) if several else _in_one_step(rows, parts, sets)
     given = _cases(sets, lambda one: f"{one.counting.key.sql} IS NOT NULL")
     known = counted.where(f"CASE g {given} END")
     levels = known.groupBy("g", *keys, F.expr(_level_number(sets)).alias("level")).agg(
@@ -85,16 +109,35 @@ class Counted:
     number: int
 
 
-def _grouped(rows: DataFrame, sets: list[list[str]], columns: list[str]) -> DataFrame:
+def _in_one_step(rows: DataFrame, parts: Parts, sets: Sequence[Counted]) -> DataFrame:
+    """Each value with its count, in the parts of each cut; ``g`` is the place among the sets."""
+    columns = [identifier(key) for key in parts.keys.values()]
+    columns += dict.fromkeys(one.counting.key.sql for one in sets)
+    by = [[*_keys(parts, one.cut), one.counting.key.sql] for one in sets]
+    return _grouped(rows, by, columns, "count(1)")
+
+
+def _in_two_steps(rows: DataFrame, parts: Parts, wanted: Sequence[Counting]) -> DataFrame:
+    """The same; only what was counted in the smallest parts is counted for the cuts."""
+    keys = [identifier(key) for key in parts.keys.values()]
+    values = [one.key.sql for one in wanted]
+    counted = _grouped(rows, [[*keys, value] for value in values], [*keys, *values], "count(1)")
+    columns = ["w", *values, *keys]
+    by = [["w", *values, *_keys(parts, cut)] for cut in parts.cuts]
+    of_cuts = _grouped(counted.withColumnRenamed("g", "w"), by, columns, "sum(n)")
+    return of_cuts.withColumn("g", F.expr(f"g * {len(wanted)} + w"))
+
+
+def _grouped(rows: DataFrame, sets: list[list[str]], columns: list[str], count: str) -> DataFrame:
     """How often each value occurs; ``g`` is the place of the grouping among the sets."""
-    count = F.expr("count(1)").alias("n")
+    counted = F.expr(count).alias("n")
     if len(sets) == 1:
-        return rows.groupBy(*sets[0]).agg(F.lit(0).alias("g"), count)
+        return rows.groupBy(*sets[0]).agg(F.lit(0).alias("g"), counted)
     cases = " ".join(
         f"WHEN {grouping_id(columns, kept)} THEN {number}" for number, kept in enumerate(sets)
     )
     number = F.expr(f"CASE grouping_id() {cases} END").alias("g")
-    return rows.groupingSets(sets, *columns).agg(number, count)
+    return rows.groupingSets(sets, *columns).agg(number, counted)
 
 
 def _collected(levels: DataFrame, parts: Parts) -> list[Row]:

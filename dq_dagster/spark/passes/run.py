@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from dq_dagster.errors import RuleFailure, TimedOut, TooManyParts
@@ -27,6 +28,40 @@ if TYPE_CHECKING:
 
 Cuts = tuple[Cut, ...]
 Runner = Callable[[Sequence[Metric], Parts, JudgedTable], States]
+
+
+# What has no job in common, and leaves the cores idle in between.
+_SIDE_BY_SIDE = {PassKind.COUNT_VALUES, PassKind.MEDIANS}
+
+
+def in_turn(steps: Sequence[Pass]) -> list[Sequence[Pass]]:
+    """The passes in their order; those in one group are run side by side."""
+    groups: list[list[Pass]] = []
+    for step in steps:
+        if groups and {groups[-1][-1].kind, step.kind} <= _SIDE_BY_SIDE:
+            groups[-1].append(step)
+        else:
+            groups.append([step])
+    return list(groups)
+
+
+def run_group(
+    steps: Sequence[Pass],
+    frame: DataFrame,
+    table: JudgedTable,
+    division: Division = UNSLICED,
+    home: DataFrame | None = None,
+) -> States:
+    """The states of the metrics of several passes that are run side by side."""
+    if len(steps) == 1:
+        return run(steps[0], frame, table, division, home)
+    from dq_dagster.spark.passes.queries import side_by_side
+
+    runs = {n: partial(run, step, frame, table, division, home) for n, step in enumerate(steps)}
+    # Around all of them: each puts back what it found.
+    with without_quoting_rows():
+        found = side_by_side(runs, frame.sparkSession)
+    return {metric: states for one in found.values() for metric, states in one.items()}
 
 
 def run(

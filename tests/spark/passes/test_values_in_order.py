@@ -22,7 +22,7 @@ from dq_dagster.metrics.frequency import (
 from dq_dagster.metrics.metric import ColumnMedian, midpoint
 from dq_dagster.plan.plan import Pass
 from dq_dagster.spark.frames.columns import JudgedTable
-from dq_dagster.spark.passes.run import run
+from dq_dagster.spark.passes.run import in_turn, run
 
 SCHEMA = "n int, big bigint, amount decimal(38,0), x double, s string, k int"
 BIG = 10**38 - 1
@@ -116,3 +116,18 @@ def test_medians_keep_their_faults_apart(spark: SparkSession) -> None:
     assert isinstance(broken, SparkFailure)
     assert isinstance(text, Misfit)
     assert nothing is None
+
+
+def test_counts_and_medians_are_run_side_by_side() -> None:
+    kinds = [
+        PassKind.AGGREGATE, PassKind.AGGREGATE, PassKind.COUNT_VALUES, PassKind.COUNT_VALUES,
+        PassKind.MEDIANS, PassKind.ACROSS_ROWS, PassKind.QUERIES,
+    ]  # fmt: skip
+    groups = in_turn([Pass(kind, ()) for kind in kinds])
+    assert [[step.kind for step in group] for group in groups] == [
+        [PassKind.AGGREGATE],
+        [PassKind.AGGREGATE],
+        [PassKind.COUNT_VALUES, PassKind.COUNT_VALUES, PassKind.MEDIANS],
+        [PassKind.ACROSS_ROWS],
+        [PassKind.QUERIES],
+    ]

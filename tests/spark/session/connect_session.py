@@ -9,6 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 import dq_dagster as dq
+from dq_dagster.spark.passes.blocks.workers import has_blocks
 from tests.connect_port import wait_for_port
 
 SCHEMA = "id int, amount decimal(12,2), x double, name string, day date, ts timestamp"
@@ -58,6 +59,10 @@ RULES: list[dq.Rule] = [
     dq.MetricInRange(
         name="missing", metric=dq.MetricSource(query="select missing from {table}"), max=1
     ),
+    dq.ColumnUnique(name="unique", columns=["id", "name", "day", "amount", "ts"]),
+    dq.UniqueKey(name="key", columns=["name", "amount"]),
+    dq.ColumnMostFrequentInSet(name="frequent", columns="name", values=["ann"]),
+    dq.ColumnMedianInRange(name="exact median", columns=["id", "amount"], max=1),
     dq.PythonRule(name="python", function="tests.rules.types.functions:fine"),
     dq.RowExpectation(name="division", expectation="10 / id > 1"),
     dq.RowExpectation(name="guarded", expectation="10 / id > 1", where="id <> 0"),
@@ -107,10 +112,11 @@ def main() -> None:
     wait_for_port()
     builder = SparkSession.builder.remote("local[1]")
     session = builder.config("spark.sql.session.timeZone", sys.argv[1]).getOrCreate()
-    found = {}
+    found: dict[str, object] = {}
     for ansi in ("true", "false"):
         session.conf.set("spark.sql.ansi.enabled", ansi)
         found[ansi] = said(dq.evaluate(session.sql(TABLE), RULES))
+    found["blocks"] = has_blocks(session)
     sys.stdout.write(json.dumps(found))
     session.stop()
 

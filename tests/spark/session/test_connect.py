@@ -35,6 +35,7 @@ def test_connect_and_classic_agree(spark: SparkSession) -> None:
     there = json.loads(done.stdout.splitlines()[-1])
     here = said(dq.evaluate(spark.sql(TABLE), RULES))
     assert there["true"] == here
+    assert there["blocks"] is True
     assert {status for _, status, _, _ in here} == {"Ok", "Error"}
     refused = {name for name, _, _, message in there["false"] if REFUSED in message}
     assert refused == SQL_OF_USERS
