@@ -1,8 +1,9 @@
-"""Values as keys of fixed width that are equal if and only if the values are.
+"""Values as keys of fixed width: equal values have equal keys, and others have other ones.
 
-Numbers and times are their own keys. Of texts, 128 bits stand for them: two hashes, the second of
-the text behind a few bytes that nobody knows beforehand. So a text cannot be made to look like
-another one, and by chance it happens once in 10 ** 18 tables of ten billion texts.
+Numbers and times are their own keys. For texts and for several columns together 128 bits stand: two
+hashes, the second of the text behind a few bytes that are chosen anew in every process. That two
+texts share both is not excluded, only unlikely: were the hashes ideal, it would happen in one of
+10 ** 18 tables of ten billion texts.
 """
 
 from __future__ import annotations
