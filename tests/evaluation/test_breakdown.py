@@ -227,11 +227,11 @@ def test_others_cost_no_more_jobs_for_more_partitions(
     spark: SparkSession, count_jobs: Count
 ) -> None:
     jobs = []
-    for days in (2, 9):
+    for days in (9, 9, 20):
         judge = partial(dq.evaluate, frame_of(spark, days), NOT_MERGING, partition_by="day")
         jobs.append(count_jobs(judge))
-    # A sample of few rows may be empty, which spares Spark a job for each pass over medians.
-    assert abs(jobs[0] - jobs[1]) <= 3
+    # The first evaluation of a session also tries what its workers can.
+    assert jobs[1] == jobs[2]
 
 
 def test_others_that_do_not_merge_are_those_of_their_partition(spark: SparkSession) -> None:
