@@ -280,8 +280,7 @@ class RowsInFlight:
             for key in self.keys or (None,):
                 found[rule.name, key] = faults[every[0]].value(Slice(key))
         for rows in self.bad(session) if several else ():
-            of_several = tuple(one for one in rows.rules if one.rule.name in several)
-            for (name, key), count in counted_by_rule(replace(rows, rules=of_several)).items():
+            for (name, key), count in counted_by_rule(rows.of_rules(several)).items():
                 found[name, key] = found.get((name, key), 0) + count
         return found
 

@@ -38,6 +38,11 @@ class Build:
         return list(dict.fromkeys(one.outcome.rule.name for one in self.stopping))
 
     @property
+    def broken_rules(self) -> set[str]:
+        """The rules that some row breaks."""
+        return {name for (name, _), count in self.by_rule.items() if count}
+
+    @property
     def total(self) -> RowCounts:
         return sum(self.counts.values(), RowCounts())
 

@@ -279,8 +279,9 @@ class GuardedRun:
         entry = Entry(
             build.run_id, build.time, build.fingerprint, not build.stopping, frozenset(sensitive)
         )
+        broken = build.broken_rules
         return [
-            AlikePartitions(frozenset(write.keys or ()), entry.rows(judged))
+            AlikePartitions(frozenset(write.keys or ()), entry.rows(judged.of_rules(broken)))
             for write, judged in zip(writes, build.rows.bad(session), strict=True)
         ]
 

@@ -1,4 +1,4 @@
-r"""Regular expressions of rules, and those that only texts of one length match: ``\+\d{2}``.
+r"""Regular expressions of rules, and those whose length tells how often they repeat: ``\+\d{2}``.
 
 Java counts out a repetition like ``\d{8}`` step by step, while it runs through ``\d+`` in one loop,
 twice as fast. If the length of the text is known, both mean the same.
@@ -7,9 +7,7 @@ twice as fast. If the length of the text is known, both mean the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 from dq_dagster.rules.fields.java_regex import find_mistake
 
@@ -67,52 +65,89 @@ def _ends_in_quote(pattern: str) -> bool:
 _ATOM = re.compile(
     r"""(?P<atom>
         [A-Za-z0-9 _@%=,:;/!~<>-] | \\[dw] | \\[.+*?(){}|^$/:-] | \\\[ | \\\]
-        | \[ (?: [A-Z]-[A-Z] | [a-z]-[a-z] | [0-9]-[0-9] | [A-Za-z0-9_ .,:/@%=+] | \\d )+ -? \]
+        | \[ (?: [A-Z]-[A-Z] | [a-z]-[a-z] | [0-9]-[0-9] | [ ]-~ | [A-Za-z0-9_ .,:/@%=+] | \\d )+
+          -? \]
     )
-    (?: \{ (?P<times>[1-9][0-9]{0,2}) \} )?""",
+    (?: \{ (?P<least>0|[1-9][0-9]{0,2}) (?P<to>, (?P<most>[1-9][0-9]{0,2})? )? \} )?
+    (?! [*+?{] )""",
     re.VERBOSE | re.ASCII,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class FixedWidth:
-    """A length in ASCII characters, and a pattern for the texts that have it."""
+class PatternLength:
+    """How many ASCII characters a text has, and a pattern for the texts that have so many.
 
-    width: int
+    There is no limit where ``most`` is None.
+    """
+
+    least: int
+    most: int | None
     pattern: str
 
 
-def fixed_width(pattern: str) -> FixedWidth | None:
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One atom, and how often it may stand in a row."""
+
+    atom: str
+    least: int
+    most: int | None
+
+    @property
+    def varies(self) -> bool:
+        return self.least != self.most
+
+    def counted(self) -> str:
+        return self.atom if self.least == 1 else f"{self.atom}{{{self.least}}}"
+
+    def loop(self) -> str:
+        return f"{self.atom}{'+' if self.least else '*'}"
+
+
+def pattern_length(pattern: str) -> PatternLength | None:
     """The same as the pattern on a whole text; None if it is not that simple."""
     runs = _runs(pattern)
-    if runs is None or max(times for _, times in runs) == 1:
+    if runs is None or all(run.most == 1 for run in runs):
         return None
     # Only one of them may vary in length, or the length of the text would not tell theirs.
-    longest = max(range(len(runs)), key=lambda place: runs[place][1])
-    parts = [
-        f"{atom}+" if place == longest else atom if times == 1 else f"{atom}{{{times}}}"
-        for place, (atom, times) in enumerate(runs)
-    ]
-    return FixedWidth(sum(times for _, times in runs), rf"\A{''.join(parts)}\z")
-
-
-def _runs(pattern: str) -> list[tuple[str, int]] | None:
-    """Each atom and how often it stands in a row; None if there is anything else."""
-    atoms = list(_atoms(pattern))
-    if not atoms or atoms[-1][0] is None:
+    if sum(run.varies for run in runs) > 1:
         return None
-    return [
-        (str(atom), sum(times for _, times in same))
-        for atom, same in groupby(atoms, key=lambda item: item[0])
-    ]
+    longest = max(range(len(runs)), key=lambda place: (runs[place].varies, runs[place].least))
+    parts = [run.loop() if place == longest else run.counted() for place, run in enumerate(runs)]
+    most = [run.most for run in runs if run.most is not None]
+    return PatternLength(
+        sum(run.least for run in runs),
+        sum(most) if len(most) == len(runs) else None,
+        rf"\A{''.join(parts)}\z",
+    )
 
 
-def _atoms(pattern: str) -> Iterator[tuple[str | None, int]]:
+def _runs(pattern: str) -> list[_Run] | None:
+    """Each atom and how often it stands in a row; None if there is anything else."""
+    runs: list[_Run] = []
     position = 0
     while position < len(pattern):
         found = _ATOM.match(pattern, position)
         if found is None:
-            yield None, 0
-            return
-        yield found["atom"], int(found["times"] or 1)
+            return None
+        run = _run(found)
+        if run.most is not None and run.most < max(run.least, 1):
+            return None
+        if runs and runs[-1].atom == run.atom:
+            run = _joined(runs.pop(), run)
+        runs.append(run)
         position = found.end()
+    return runs or None
+
+
+def _run(found: re.Match[str]) -> _Run:
+    least = int(found["least"] or 1)
+    if found["to"] is None:
+        return _Run(found["atom"], least, least)
+    return _Run(found["atom"], least, None if found["most"] is None else int(found["most"]))
+
+
+def _joined(one: _Run, other: _Run) -> _Run:
+    most = None if one.most is None or other.most is None else one.most + other.most
+    return _Run(one.atom, one.least + other.least, most)

@@ -30,7 +30,7 @@ from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.frequency import HasKey, Repeated
 from dq_dagster.metrics.metric import ConditionCount, RowMetric
 from dq_dagster.metrics.sources import ReferenceMembership
-from dq_dagster.rules.fields.regex import fixed_width, whole
+from dq_dagster.rules.fields.regex import pattern_length, whole
 from dq_dagster.spark.expressions import literals
 from dq_dagster.spark.expressions.literals import member_of
 from dq_dagster.spark.frames.columns import (
@@ -84,13 +84,19 @@ def matched(condition: PatternMatch, column: ColumnRef, table: JudgedTable) -> s
 
 
 def _fast(condition: PatternMatch, column: ColumnRef) -> str | None:
-    """The predicate for patterns that only texts of one length match."""
-    fixed = fixed_width(condition.pattern) if condition.whole else None
-    if fixed is None or not _is_plain(column):
+    """The predicate for patterns whose repetitions follow from the length of the text."""
+    found = pattern_length(condition.pattern) if condition.whole else None
+    if found is None or not _is_plain(column):
         return None
     # In bytes, which Spark need not count: all characters are ASCII if the text matches.
-    length = f"octet_length({column.sql}) = {fixed.width}"
-    return f"({length} AND {column.sql} RLIKE {text_literal(fixed.pattern)})"
+    size = f"octet_length({column.sql})"
+    if found.most is None:
+        length = f"{size} >= {found.least}"
+    elif found.least == found.most:
+        length = f"{size} = {found.least}"
+    else:
+        length = f"{size} BETWEEN {found.least} AND {found.most}"
+    return f"({length} AND {column.sql} RLIKE {text_literal(found.pattern)})"
 
 
 def _text_column(table: JudgedTable, name: str) -> ColumnRef | None:

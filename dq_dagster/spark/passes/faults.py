@@ -7,7 +7,7 @@ runs here, all of it is lazy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dq_dagster.errors import RuleFailure, UnreadableData
 from dq_dagster.metrics.conditions import Fault, Marked
 from dq_dagster.metrics.metric import ConditionCount
+from dq_dagster.metrics.unions import united
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.expressions.predicates import fault_sql
 from dq_dagster.spark.frames.ansi import compiled
@@ -44,21 +45,6 @@ class RuleFaults:
         """True for the rows that have any of the faults, or any of these."""
         chosen = [self.sql[fault] for fault in (self.sql if faults is None else faults)]
         return f"({' OR '.join(chosen)})" if chosen else "false"
-
-    @property
-    def keeps_out(self) -> str:
-        """True for the rows that are no good ones to the rule."""
-        return self.found(fault for fault in self.sql if fault.keeps_out)
-
-    @property
-    def drops(self) -> str:
-        """True for the rows that the rule leaves out of what is published."""
-        return self.found(fault for fault in self.sql if fault.drops)
-
-    @property
-    def does_not_drop(self) -> str:
-        """True for the rows that break the rule without being left out for that."""
-        return self.found(fault for fault in self.sql if not fault.drops)
 
     def entry(self) -> str:
         """The entry of a row that breaks the rule, NULL for others."""
@@ -110,22 +96,23 @@ class JudgedRows:
     frame: DataFrame
     columns: tuple[str, ...]
     rules: tuple[RuleFaults, ...]
+    table: JudgedTable
     failures: Mapping[str, RuleFailure] = field(default_factory=dict)
 
     @property
     def broken(self) -> str:
         """True for the rows that break any rule."""
-        return _any(one.found() for one in self.rules)
+        return self._any(lambda _: True)
 
     @property
     def kept_out(self) -> str:
         """True for the rows that do not reach the table."""
-        return _any(one.keeps_out for one in self.rules)
+        return self._any(lambda fault: fault.keeps_out)
 
     @property
     def left_out(self) -> str:
         """True for the rows that are not published, if any are; what is stored stays."""
-        left_out = _any(one.drops for one in self.rules)
+        left_out = self._any(lambda fault: fault.drops)
         return f"(NOT {identifier(STORED)} AND {left_out})" if STORED in self.columns else left_out
 
     @property
@@ -133,8 +120,14 @@ class JudgedRows:
         """The faults that cannot be found again in a stored row, in the order of the rules."""
         return [sql for one in self.rules for fault, sql in one.sql.items() if not fault.lasting]
 
+    def of_rules(self, names: Collection[str]) -> JudgedRows:
+        """The same rows, with what they break of these rules."""
+        return replace(self, rules=tuple(one for one in self.rules if one.rule.name in names))
+
     def entries(self) -> str:
         """What rules a row breaks, and how: an array of structs."""
+        if not self.rules:
+            return _NO_ENTRIES
         listed = ", ".join(one.entry() for one in self.rules)
         return f"filter(array({listed}), entry -> entry IS NOT NULL)"
 
@@ -142,7 +135,7 @@ class JudgedRows:
         """The rows with TARGET, and with what cannot be found again in a stored row."""
         # What is stored stays, whatever it breaks. Of others each fault is asked for once.
         stored = STORED in self.columns
-        kept = self.broken if stored else _any(one.does_not_drop for one in self.rules)
+        kept = self.broken if stored else self._any(lambda fault: not fault.drops)
         target = (
             f"CASE WHEN {self.left_out} THEN {text_literal(OUT)} "
             f"WHEN {kept} THEN {text_literal(KEPT)} ELSE {text_literal(GOOD)} END"
@@ -164,9 +157,15 @@ class JudgedRows:
 
     def bad_with_entries(self) -> DataFrame:
         """The rows that break a rule, with what they break."""
-        entries = self.entries() if self.rules else _NO_ENTRIES
-        rows = self.frame.where(self.broken).selectExpr("*", f"{entries} AS {FAULTS}")
+        rows = self.frame.where(self.broken).selectExpr("*", f"{self.entries()} AS {FAULTS}")
         return self._plain(rows)
+
+    def _any(self, wanted: Callable[[Fault], bool]) -> str:
+        """True for the rows that have any of these faults."""
+        known = {fault: sql for one in self.rules for fault, sql in one.sql.items()}
+        every = united(fault for fault in known if wanted(fault))
+        chosen = [known.get(fault) or fault_sql(fault, self.table) for fault in every]
+        return f"({' OR '.join(chosen)})" if chosen else "false"
 
     def _plain(self, rows: DataFrame) -> DataFrame:
         # Not by naming the others: names may occur twice, or be none that SQL can write.
@@ -212,7 +211,7 @@ def judged_rows(
         failures |= _refused(rows.wide, [one for one in found if one.rule.name not in failures])
     accepted = [one for one in found if one.rule.name not in failures]
     own = tuple(name for name in frame.columns if name != COMPARED)
-    return JudgedRows(rows.wide, own, tuple(accepted), failures)
+    return JudgedRows(rows.wide, own, tuple(accepted), table, failures)
 
 
 def _widened(
@@ -243,7 +242,7 @@ def stored_rows(frame: DataFrame, rules: Sequence[Rule], table: JudgedTable) -> 
                 sql[fault] = fault_sql(Fault(Marked(place)), table)
                 place += 1
         found.append(RuleFaults(rule, sql))
-    return JudgedRows(frame, tuple(frame.columns), tuple(found))
+    return JudgedRows(frame, tuple(frame.columns), tuple(found), table)
 
 
 def all_good(frame: DataFrame) -> DataFrame:
@@ -343,11 +342,6 @@ def _numbered(predicates: Iterable[str]) -> list[str]:
 def widened(fault: Fault, frame: DataFrame, table: JudgedTable, partition: str | None) -> DataFrame:
     """The rows with the column that the fault speaks of, if it needs one of its own."""
     return WidenedRows(frame, frame, table, partition).widened(fault).wide
-
-
-def _any(predicates: Iterable[str]) -> str:
-    chosen = [one for one in predicates if one != "false"]
-    return f"({' OR '.join(chosen)})" if chosen else "false"
 
 
 def _texts(words: Iterable[str]) -> str:

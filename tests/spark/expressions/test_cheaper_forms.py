@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from itertools import product
 from random import Random
@@ -12,7 +13,7 @@ import pytest
 from pyspark.sql import types as T
 
 import dq_dagster as dq
-from dq_dagster.rules.fields.regex import fixed_width
+from dq_dagster.rules.fields.regex import pattern_length
 from dq_dagster.spark.expressions.literals import compact
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ ATOMS = (
     r"\w",
     r"\+",
     r"\.",
+    "[ -~]",
     "[a-z_-]",
     "[A-Za-z0-9]",
 )
@@ -37,13 +39,16 @@ PATTERNS = 250
 
 
 def generated(random: Random) -> tuple[str, list[str]]:
-    """A pattern of one length, and texts of about that length."""
+    """A pattern of one length, or with a part that varies, and texts of about that length."""
     atoms = random.choices(ATOMS, k=random.randint(1, 4))
     counts = [random.choice((1, 1, 2, 3)) for _ in atoms]
-    pattern = "".join(
-        atom if count == 1 else f"{atom}{{{count}}}"
-        for atom, count in zip(atoms, counts, strict=True)
-    )
+    repeats = ["" if count == 1 else f"{{{count}}}" for count in counts]
+    varying = random.randrange(2 * len(atoms))
+    if varying < len(atoms):
+        least = random.choice((0, 1, 2))
+        repeats[varying] = f"{{{least},{random.choice((3, 4, ''))}}}"
+        counts[varying] = least + random.choice((0, 1))
+    pattern = "".join(atom + times for atom, times in zip(atoms, repeats, strict=True))
     near = [example(random, atoms, counts) for _ in range(4)]
     spoilt = [mutated(random, text) for text in near for _ in range(3)]
     return pattern, [*near, *spoilt, ""]
@@ -52,7 +57,7 @@ def generated(random: Random) -> tuple[str, list[str]]:
 def example(random: Random, atoms: list[str], counts: list[int]) -> str:
     inside = {
         "[A-Z]": "AZ", "[a-c]": "ac", "[0-9]": "09", r"\d": "07", r"\w": "a_9", r"\+": "+",
-        r"\.": ".", "[a-z_-]": "z_-", "[A-Za-z0-9]": "aZ5",
+        r"\.": ".", "[ -~]": " z~", "[a-z_-]": "z_-", "[A-Za-z0-9]": "aZ5",
     }  # fmt: skip
     return "".join(
         random.choice(inside.get(atom, atom))
@@ -67,19 +72,20 @@ def mutated(random: Random, text: str) -> str:
     return text[:place] + random.choice((*CHARS, "")) + text[end:]
 
 
-def test_patterns_of_one_length_match_what_java_matches(spark: SparkSession) -> None:
+def test_patterns_of_known_length_match_what_java_matches(spark: SparkSession) -> None:
     java: Any = spark.sparkContext._jvm.java.util.regex.Pattern  # type: ignore[union-attr]  # noqa: SLF001
     random = Random(3)
     seen: dict[bool, int] = {True: 0, False: 0}
     for _ in range(PATTERNS):
         pattern, texts = generated(random)
-        fixed = fixed_width(pattern)
-        if fixed is None:
+        known = pattern_length(pattern)
+        if known is None:
             continue
-        alone, fast = java.compile(pattern), java.compile(fixed.pattern)
+        most = math.inf if known.most is None else known.most
+        alone, fast = java.compile(pattern), java.compile(known.pattern)
         for text in texts:
             wanted = alone.matcher(text).matches()
-            found = len(text.encode()) == fixed.width and fast.matcher(text).find()
+            found = known.least <= len(text.encode()) <= most and fast.matcher(text).find()
             assert found == wanted, (pattern, text)
             seen[wanted] += 1
     assert min(seen.values()) > 500

@@ -1,0 +1,75 @@
+"""The rows that have any of several faults, said in fewer faults.
+
+Where a row goes depends on whether it has any fault at all. Many rules about one column ask the
+same of it again and again: of several ranges the tightest decides, of several sets their union.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from dq_dagster.metrics.conditions import Fault, Outside, SetMembership
+from dq_dagster.metrics.constant import Constant
+
+
+def united(faults: Iterable[Fault]) -> list[Fault]:
+    """At most as many faults: a row has one of these if and only if it has one of those."""
+    groups: dict[Hashable, list[Fault]] = {}
+    for fault in faults:
+        groups.setdefault(_alike(fault), []).append(fault)
+    return [reduce(_union, group) for group in groups.values()]
+
+
+def _alike(fault: Fault) -> Hashable:
+    """What faults have in common that can be said in one; most stand alone."""
+    condition = fault.condition
+    if not fault.lasting:
+        # What is known of those was found out when the rows were written.
+        return fault
+    if isinstance(condition, Outside):
+        order = {_order(bound) for bound in (condition.low, condition.high) if bound is not None}
+        # Bounds of different kinds have no order. Rounded to a column's type, one that is exclusive
+        # may fall on one that is not.
+        if len(order) == 1 and None not in order:
+            bare = replace(condition, low=None, high=None)
+            return Outside, bare, *order, fault.where
+    if isinstance(condition, SetMembership) and condition.member:
+        return SetMembership, replace(condition, values=()), fault.where
+    return condition, fault.where
+
+
+def _union(one: Fault, other: Fault) -> Fault:
+    mine, theirs = one.condition, other.condition
+    if isinstance(mine, Outside) and isinstance(theirs, Outside):
+        low = _tightest(mine.low, theirs.low, max)
+        high = _tightest(mine.high, theirs.high, min)
+        return replace(one, condition=replace(mine, low=low, high=high))
+    if isinstance(mine, SetMembership) and isinstance(theirs, SetMembership):
+        values = tuple(dict.fromkeys([*mine.values, *theirs.values]))
+        return replace(one, condition=replace(mine, values=values))
+    return one
+
+
+def _tightest(one: Constant | None, other: Constant | None, choose: Any) -> Constant | None:
+    if one is None or other is None:
+        return other if one is None else one
+    found: Constant = choose(one, other, key=_comparable)
+    return found
+
+
+def _order(bound: Constant) -> str | None:
+    """The values that a bound can be compared with; None if that depends on the column."""
+    value = bound.value
+    if isinstance(value, bool | str | datetime) or value != value:
+        return None
+    return "day" if isinstance(value, date) else "number"
+
+
+def _comparable(bound: Constant) -> Any:
+    # 0.1 means the decimal 0.1 to the person who wrote it.
+    return Decimal(bound.text) if bound.kind == "float" else bound.value

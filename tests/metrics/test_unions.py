@@ -1,0 +1,75 @@
+"""Faults of which a row may have any, said in fewer."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from dq_dagster.metrics.conditions import Condition, Fault, IsEmpty, Outside, SetMembership
+from dq_dagster.metrics.constant import Constant
+from dq_dagster.metrics.unions import united
+
+
+def outside(low: Any = None, high: Any = None, column: str = "x", **further: Any) -> Outside:
+    bounds = [None if bound is None else Constant.of(bound) for bound in (low, high)]
+    return Outside(column, blank_is_empty=False, low=bounds[0], high=bounds[1], **further)
+
+
+def in_set(*values: Any, **further: Any) -> SetMembership:
+    listed = tuple(map(Constant.of, values))
+    return SetMembership("x", False, listed, **{"member": True, **further})  # noqa: FBT003
+
+
+def conditions(*some: Condition) -> list[Condition]:
+    return [fault.condition for fault in united(map(Fault, some))]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "together"),
+    [
+        (outside(1, 9), outside(2, 10), outside(2, 9)),
+        (outside(1), outside(high=9), outside(1, 9)),
+        (outside(0.1), outside(Decimal("0.10000000000000000001")), outside(Decimal("0.10000000000000000001"))),
+        (outside(high=10**30), outside(high=1e29), outside(high=1e29)),
+        (outside(high=float("inf")), outside(high=5), outside(high=5)),
+        (outside(date(2024, 1, 1)), outside(date(2023, 1, 1)), outside(date(2024, 1, 1))),
+        (outside(1, of="length"), outside(3, of="length"), outside(3, of="length")),
+        (in_set("a", "b"), in_set("b", "c"), in_set("a", "b", "c")),
+        (IsEmpty("x", blank_is_empty=True), IsEmpty("x", blank_is_empty=True), IsEmpty("x", blank_is_empty=True)),
+    ],
+)  # fmt: skip
+def test_one_says_what_both_say(one: Condition, other: Condition, together: Condition) -> None:
+    assert conditions(one, other) == [together]
+    assert len(conditions(other, one, one)) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (outside(1), outside(2, column="y")),
+        (outside(1), outside(2, of="length")),
+        (outside(1), outside(2, low_is_outside=True)),
+        (outside(high=1), outside(high=2, high_is_outside=True)),
+        (outside(1), outside(date(2024, 1, 1))),
+        (outside("2024-01-01"), outside("2023-01-01")),
+        (outside(datetime(2024, 1, 1)), outside(datetime(2023, 1, 1))),  # noqa: DTZ001
+        (in_set("a", member=False), in_set("b", member=False)),
+        (in_set("a"), in_set("b", ignore_case=True)),
+        (IsEmpty("x", blank_is_empty=True), IsEmpty("x", blank_is_empty=False)),
+    ],
+)
+def test_others_stay_two(one: Condition, other: Condition) -> None:
+    assert conditions(one, other) == [one, other]
+
+
+def test_rows_that_another_filter_chooses_stay_apart() -> None:
+    faults = [Fault(outside(1), where="y > 0"), Fault(outside(2)), Fault(outside(3))]
+    assert united(faults) == [faults[0], Fault(outside(3))]
+
+
+def test_a_fault_that_depends_on_the_time_stays_as_it_is() -> None:
+    faults = [Fault(outside(n), where="t < current_timestamp()") for n in (1, 2)]
+    assert united(faults) == faults
