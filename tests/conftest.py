@@ -6,6 +6,7 @@ given, or a test is named by its node id; how many were left out is said at the 
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LEFT_OUT = pytest.StashKey[int]()
+
+# Tests have few rows and many queries, each with code of its own: Java's second compiler and its
+# concurrent collector cost more than they bring. Every Java that a test starts gets this, in
+# processes of their own too.
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK_JAVA)
+os.environ.setdefault("SPARK_LAUNCHER_OPTS", QUICK_JAVA)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -259,6 +259,7 @@ def test_colours_are_for_terminals_that_want_them(
     assert "\x1b" not in coloured()
 
 
+@pytest.mark.deep
 def test_a_process_of_its_own_starts_spark_without_noise(rules: str) -> None:
     command = [sys.executable, "-m", "dq_dagster.cli", "test", rules, "--data", "docs/orders.csv"]
     done = process(*command, "--rule", "rows", "--conf", "spark.master=local[1]")

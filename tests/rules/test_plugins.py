@@ -28,6 +28,7 @@ class OnWeekdays(dq.plugins.ColumnValueRule):
     def demand(self):
         return "Weekdays only."
 """
+END = "\n--\n"
 GOOD = WEEKDAYS.format(kind="on_weekdays")
 
 
@@ -54,31 +55,43 @@ def run(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def declare(site: Path, rule: Mapping[str, object], shown: str = "rules.rules[0]") -> str:
+def declare(site: Path, *asked: Mapping[str, object], shown: str = "rules.rules[0]") -> list[str]:
+    """What is said of each rule, or shown of it, by one process that declares them one by one."""
     code = (
         "import dq_dagster as dq\n"
-        "try:\n"
-        f"    rules = dq.RuleSet(asset='orders', rules=[{dict(rule)!r}])\n"
-        f"    print({shown})\n"
-        "except dq.DeclarationError as error:\n"
-        "    print(*error.problems, sep='\\n')\n"
+        f"for rule in {[dict(rule) for rule in asked]!r}:\n"
+        "    try:\n"
+        "        rules = dq.RuleSet(asset='orders', rules=[rule])\n"
+        f"        print({shown}, end={END!r})\n"
+        "    except dq.DeclarationError as error:\n"
+        f"        print(*error.problems, sep='\\n', end={END!r})\n"
     )
     done = run(site, "-c", code)
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    *said, rest = done.stdout.split(END)
+    assert (len(said), rest) == (len(asked), "")
+    return said
 
 
 RULE = {"type": "on_weekdays", "columns": "day", "name": "n"}
+TYPE = "rules.rules[0].type"
 
 
 def test_a_type_of_a_plugin_is_read_like_any_other(site: Path) -> None:
     install(site, "weekdays", GOOD, on_weekdays="OnWeekdays")
-    assert declare(site, RULE, "type(rules.rules[0]).__name__") == "OnWeekdays"
-    said = declare(site, {**RULE, "treshold": "all"})
-    assert said == ("rule 'n', asset 'orders': unknown field 'treshold'. Did you mean 'threshold'?")
-    assert "Did you mean 'on_weekdays'?" in declare(site, {**RULE, "type": "on_weekday"})
     schema = "dq.json_schema()['$defs']['on_weekdays']['properties']['type']"
-    assert declare(site, RULE, schema) == "{'const': 'on_weekdays'}"
+    found, field, kind = declare(
+        site,
+        RULE,
+        {**RULE, "treshold": "all"},
+        {**RULE, "type": "on_weekday"},
+        shown=f"type(rules.rules[0]).__name__, {schema}",
+    )
+    assert found == "OnWeekdays {'const': 'on_weekdays'}"
+    assert field == (
+        "rule 'n', asset 'orders': unknown field 'treshold'. Did you mean 'threshold'?"
+    )
+    assert "Did you mean 'on_weekdays'?" in kind
 
 
 def test_a_function_may_return_several_types(site: Path) -> None:
@@ -86,8 +99,8 @@ def test_a_function_may_return_several_types(site: Path) -> None:
     install(
         site, "weekdays", f"{code}\ndef every():\n    return [OnWeekdays, Other]", every="every"
     )
-    assert declare(site, RULE, "rules.rules[0].type") == "on_weekdays"
-    assert declare(site, {**RULE, "type": "other"}, "rules.rules[0].type") == "other"
+    other = {**RULE, "type": "other"}
+    assert declare(site, RULE, other, shown=TYPE) == ["on_weekdays", "other"]
 
 
 @pytest.mark.parametrize(
@@ -99,11 +112,13 @@ def test_a_clash_names_the_packages_and_harms_no_other_type(
 ) -> None:
     for package in ("one", "two"):
         install(site, package, WEEKDAYS.format(kind=kind), **{kind: "OnWeekdays"})
-    assert declare(site, {**RULE, "type": kind}) == (
+    clashing, other = {**RULE, "type": kind}, {**RULE, "type": "column_empty"}
+    clash, found = declare(site, clashing, other, shown=TYPE)
+    assert clash == (
         f"rule 'n', asset 'orders': The type '{kind}' comes from {packages}; rename it in one of "
         "them, or uninstall that."
     )
-    assert declare(site, {**RULE, "type": "column_empty"}, "rules.rules[0].type") == "column_empty"
+    assert found == "column_empty"
 
 
 @pytest.mark.parametrize(
@@ -125,9 +140,11 @@ def test_a_broken_plugin_is_told_where_it_matters(site: Path, code: str, reason:
     install(site, "broken", code, on_weekdays="OnWeekdays")
     install(site, "whole", WEEKDAYS.format(kind="whole"), whole="OnWeekdays")
     said = f"The plugin 'broken:OnWeekdays' of package 'broken' cannot be used ({reason})."
-    assert declare(site, RULE) == f"rule 'n', asset 'orders': {said}"
-    assert declare(site, {**RULE, "type": "on_sundays"}).endswith(said)
-    assert declare(site, {**RULE, "type": "whole"}, "rules.rules[0].type") == "whole"
+    unknown, other = {**RULE, "type": "on_sundays"}, {**RULE, "type": "whole"}
+    broken, unknown_said, whole = declare(site, RULE, unknown, other, shown=TYPE)
+    assert broken == f"rule 'n', asset 'orders': {said}"
+    assert unknown_said.endswith(said)
+    assert whole == "whole"
     listed = run(site, "-c", "from dq_dagster.cli.main import main; main()", "schema")
     assert listed.returncode == 0
     assert listed.stderr.splitlines() == [f"Left out: {said}"]

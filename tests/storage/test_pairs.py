@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,10 +12,10 @@ from pyspark.sql import types as T
 
 from dq_dagster.storage.folders import FreshPartition, PartitionFolders
 from dq_dagster.storage.pairs import Ready, finish_publishing, publish_together
+from tests.storage.killed import killed_at
 
 KEYS = ("a", "b/c")
 NAMES = ("good", "bad")
-CHANGES = {"open", "os.mkdir", "os.rename", "os.remove", "os.utime", "os.rmdir"}
 # Forks, so that there is one start of Python for all steps; in the test there would be threads.
 AT_EACH_STEP = """
 import sys
@@ -68,25 +65,6 @@ def texts(root: Path) -> dict[tuple[str, str], str]:
             assert len(every) == 2
             [found[name, key]] = set(every)
     return found
-
-
-def killed_at(step: int, root: Path, action: Callable[[], None]) -> bool:
-    """Whether a process got so far as to kill itself at that change of files."""
-    child = os.fork()
-    if child:
-        return os.waitpid(child, 0)[1] == signal.SIGKILL
-    left = step
-
-    def hook(event: str, arguments: tuple[object, ...]) -> None:
-        nonlocal left
-        if event in CHANGES and str(arguments[0]).startswith(str(root)):
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(hook)
-    action()
-    os._exit(0)
 
 
 def killed_at_each_step(folder: Path) -> set[str]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from threading import Thread
 
+import pytest
 from pyspark.sql import SparkSession
 
 from dq_dagster.spark.session.session import current_session
@@ -48,6 +49,7 @@ def test_evaluating_pandas_prints_outcomes_and_nothing_else() -> None:
     assert len(done.stdout.splitlines()) == 7
 
 
+@pytest.mark.deep
 def test_what_others_say_meanwhile_is_handed_on() -> None:
     code = (
         "import os, threading, time\n"
