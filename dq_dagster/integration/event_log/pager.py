@@ -56,9 +56,7 @@ def evaluations(
         cursor, size = page[-1][0], min(_PAGE, left)
 
 
-def _stored(
-    moment: float, run_id: str, evaluation: dg.AssetCheckEvaluation
-) -> StoredEvaluation:
+def _stored(moment: float, run_id: str, evaluation: dg.AssetCheckEvaluation) -> StoredEvaluation:
     entry = evaluation.metadata.get(RECORD)
     record = None if entry is None else Record.decode(entry.value)
     if record is not None:

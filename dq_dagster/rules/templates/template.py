@@ -59,8 +59,8 @@ def reachable(expected: int | float | Decimal) -> int | float | Decimal:
     """A number to compare with; raises ValueError for one that no query gives."""
     if nearest_float(expected) is None:
         raise ValueError(
-            f"no query gives a number as large as {Decimal(expected):.3g}, so that the comparison would "
-            "always say the same"
+            f"no query gives a number as large as {Decimal(expected):.3g}, so that the comparison "
+            "would always say the same"
         )
     return expected
 

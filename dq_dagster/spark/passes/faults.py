@@ -135,6 +135,8 @@ class JudgedRows:
 
     def entries(self) -> str:
         """What rules a row breaks, and how: an array of structs."""
+        if not self.rules:
+            return _NO_ENTRIES
         listed = ", ".join(one.entry() for one in self.rules)
         return f"filter(array({listed}), entry -> entry IS NOT NULL)"
 
@@ -153,9 +155,6 @@ class JudgedRows:
         rows = self.frame.selectExpr("*", f"{target} AS {identifier(TARGET)}")
         return self._plain(rows).drop(STORED)
 
-    def published(self) -> DataFrame:
-        return self._plain(self.frame.where(f"NOT {self.left_out}"))
-
     def good(self) -> DataFrame:
         return self._plain(self.frame.where(f"NOT {self.kept_out}"))
 
@@ -164,8 +163,7 @@ class JudgedRows:
 
     def bad_with_entries(self) -> DataFrame:
         """The rows that break a rule, with what they break."""
-        entries = self.entries() if self.rules else _NO_ENTRIES
-        rows = self.frame.where(self.broken).selectExpr("*", f"{entries} AS {FAULTS}")
+        rows = self.frame.where(self.broken).selectExpr("*", f"{self.entries()} AS {FAULTS}")
         return self._plain(rows)
 
     def _plain(self, rows: DataFrame) -> DataFrame:
@@ -283,16 +281,6 @@ def counted_by(frame: DataFrame, column: str) -> dict[Any, int]:
     """How many rows have each value of a column that has few of them."""
     rows = frame.groupBy(column).count().collect()
     return {row[0]: row["count"] for row in rows}
-
-
-def replay_counts(rows: JudgedRows) -> tuple[int, int, dict[str, int]]:
-    """Of the rows that are not stored: how many would be published, how many not, and why not."""
-    others = replace(rows, frame=rows.frame.where(f"NOT {identifier(STORED)}"))
-    named = others.frame.selectExpr(f"{rows.left_out} AS kept_out")
-    counts = counted_by(named, "kept_out")
-    out = replace(others, frame=others.frame.where(rows.left_out))
-    by_rule = {name: count for (name, _), count in counted_by_rule(out).items()}
-    return counts.get(False, 0), counts.get(True, 0), by_rule
 
 
 def raising(rows: JudgedRows) -> dict[str, RuleFailure]:
