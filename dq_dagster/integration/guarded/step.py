@@ -182,8 +182,10 @@ class GuardedRun:
             require_selected(own, self.context.selected_asset_keys, self.name, build.total.bad)
         publish = destination.released if returned.is_replay else destination.publish
         published, kept = publish(build.rows.files, self.session, bad, returned.value)
-        pandas = returned.as_pandas and not isinstance(published, Published)
-        return (as_pandas(published), as_pandas(kept)) if pandas else (published, kept)
+        if returned.as_pandas and not isinstance(published, Published):
+            published = as_pandas(published)
+            kept = kept if isinstance(kept, Later) else as_pandas(kept)
+        return published, kept
 
     @cached_property
     def destination(self) -> Destination:
