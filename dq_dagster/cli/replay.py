@@ -88,6 +88,7 @@ def _as_json(result: Replay) -> str:
         "before": result.before,
         "released": result.released,
         "remaining": result.remaining,
+        "notes": list(result.notes),
         "slices": [
             {
                 "partition": one.partition,

@@ -39,6 +39,26 @@ class NotReplayable(DqError):
         )
 
     @classmethod
+    def of_another_build(
+        cls, asset: str, key: str | None, *, table: str, quarantine: str
+    ) -> NotReplayable:
+        of = "" if key is None else f", partition '{key}',"
+        return cls(
+            f"The table of asset '{asset}'{of} was written by run {table}, and its quarantine by "
+            f"run {quarantine}: a run ended between the two, so that rows may be in both. Build it "
+            "again, which replaces both."
+        )
+
+    @classmethod
+    def interrupted(cls, asset: str, key: str | None) -> NotReplayable:
+        of = "" if key is None else f", partition '{key}',"
+        return cls(
+            f"An earlier replay of asset '{asset}'{of} ended after it had written the table and "
+            "before it took the rows out of quarantine, so that they are in both. Build it again, "
+            "which replaces both."
+        )
+
+    @classmethod
     def other_rows(cls, asset: str, given: int, returned: int) -> NotReplayable:
         return cls(
             f"The repair of '{asset}' was given {given:,} rows and gave back {returned:,}: it has "

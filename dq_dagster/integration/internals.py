@@ -244,8 +244,8 @@ def evaluation_page(
     limit: int,
     cursor: int | None,
     only: OneSlice | None,
-) -> list[tuple[int, float, AssetCheckEvaluation | None]]:
-    """Evaluations of a check, the newest first: where to read on, when it was, and what was said.
+) -> list[tuple[int, float, str, AssetCheckEvaluation | None]]:
+    """Evaluations of a check, the newest first: where to read on, when, by which run, and what.
 
     Only finished ones: the row of a run that is under way, or was killed, says nothing.
     """
@@ -256,12 +256,13 @@ def evaluation_page(
         status=_FINISHED,
         partition_filter=None if only is None else PartitionKeyFilter(key=only.partition),
     )
-    found: list[tuple[int, float, AssetCheckEvaluation | None]] = []
+    found: list[tuple[int, float, str, AssetCheckEvaluation | None]] = []
     for record in records:
         event = record.event.dagster_event if record.event else None
         said = event.event_specific_data if event else None
         moment = record.event.timestamp if record.event else 0.0
-        found.append((record.id, moment, said if isinstance(said, AssetCheckEvaluation) else None))
+        evaluation = said if isinstance(said, AssetCheckEvaluation) else None
+        found.append((record.id, moment, record.run_id, evaluation))
     return found
 
 
@@ -368,23 +369,24 @@ def partition_tags(context: StepContext) -> dict[str, str]:
 
 
 @contextmanager
-def outside_of_runs(defs: dg.Definitions, instance: dg.DagsterInstance) -> Iterator[StepContext]:
+def outside_of_runs(
+    defs: dg.Definitions, instance: dg.DagsterInstance, tags: dict[str, str] | None = None
+) -> Iterator[StepContext]:
     """The context of the step of the one job there is, which never runs: nothing is recorded."""
     [only] = defs.jobs or ()
     job = RepoBackedJob(only.name, defs.get_repository_def())
     plan = create_execution_plan(job, QUIET)
+
+    def started(**arguments: Any) -> Any:
+        return resource_initialization_manager(**{**arguments, "instance": instance})
+
     # What Dagster notes of resources goes to another instance, which is gone afterwards.
     with dg.DagsterInstance.ephemeral() as aside:
-        run = aside.create_run_for_job(job.get_definition(), run_config=QUIET)
-        started = partial(_resources, instance)
+        run = aside.create_run_for_job(job.get_definition(), run_config=QUIET, tags=tags)
         with scoped_job_context(plan, job, QUIET, run, aside, started, raise_on_error=True) as made:
             step: Any = made.for_step(cast("Any", plan.steps[0]))
             step._plan_data = step.plan_data._replace(instance=instance)  # noqa: SLF001 (see above)
             yield dg.AssetCheckExecutionContext(dg.OpExecutionContext(step))
-
-
-def _resources(own: dg.DagsterInstance, **arguments: Any) -> Any:
-    return resource_initialization_manager(**{**arguments, "instance": own})
 
 
 def _step(context: StepContext) -> StepExecutionContext:
@@ -393,8 +395,5 @@ def _step(context: StepContext) -> StepExecutionContext:
 
 
 def _input_of(step: StepExecutionContext, key: dg.AssetKey) -> StepInput | None:
-    layer = step.job_def.asset_layer
-    for one in step.step.step_inputs:
-        if layer.get_asset_key_for_node_input(step.node_handle, one.name) == key:
-            return one
-    return None
+    key_of = partial(step.job_def.asset_layer.get_asset_key_for_node_input, step.node_handle)
+    return next((one for one in step.step.step_inputs if key_of(one.name) == key), None)

@@ -94,6 +94,9 @@ class LocalStore(Store):
         publish_together(kept, ready)
         return ready.stored, kept.stored
 
+    def publishes_together(self, quarantine: Store) -> bool:
+        return isinstance(quarantine, LocalStore)
+
     def finish_publishing(self) -> None:
         """Completes what a process that was killed had begun to publish."""
         finish_publishing(self.root)

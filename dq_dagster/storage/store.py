@@ -110,6 +110,10 @@ class Store(ABC):
         kept = quarantine.write_alike(kinds)
         return self.publish_judged(files, session), kept
 
+    def publishes_together(self, quarantine: Store) -> bool:
+        """Whether ``publish_beside`` changes both at once, or neither."""
+        return False
+
     @abstractmethod
     def finish_publishing(self) -> None:
         """Completes what a process that was killed had begun to publish, where that is known."""

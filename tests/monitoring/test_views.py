@@ -210,6 +210,38 @@ def test_rules_say_what_they_weigh_and_which_are_off(log: dg.DagsterInstance) ->
         assert monitor.history("orders", "ids are unique").info.tags == ("key",)
 
 
+def test_rules_are_off_and_not_deleted_also_if_all_of_them_are(log: dg.DagsterInstance) -> None:
+    """All of an asset, or all of those that run at another time than with the build."""
+    assets = [dg.AssetSpec("orders"), dg.AssetSpec("refunds")]
+    off = dq.RecordCountInRange(name="rows", min=1, enabled=False)
+    later = dq.ColumnNotEmpty(
+        columns="id", name="later", run="after_build", blocking=False, enabled=False
+    )
+    sets = [
+        dq.RuleSet(asset=assets[0], rules=[off, later]),
+        dq.RuleSet(asset=assets[1], rules=[off.model_copy(update={"enabled": True}), later]),
+    ]
+    checks = dq.build_asset_checks(sets)
+    location = CodeLocation.of(dg.Definitions(assets=assets, asset_checks=checks), name="here")
+    store(
+        log,
+        *(
+            Told(name, Status.ERROR, at("2026-06-07", 9), asset=asset)
+            for asset in ("orders", "refunds")
+            for name in ("rows", "later", "of_long_ago")
+        ),
+    )
+    with shown(log, location) as monitor:
+        past = {
+            asset: {one.info.check: one.info.presence for one in monitor.dataset(asset).past_rules}
+            for asset in ("orders", "refunds")
+        }
+        assert past == {
+            "orders": {"rows": "disabled", "later": "disabled", "of_long_ago": "deleted"},
+            "refunds": {"later": "disabled", "of_long_ago": "deleted"},
+        }
+
+
 def test_rules_of_guarded_assets_that_are_off_are_not_deleted(log: dg.DagsterInstance) -> None:
     rules = [
         dq.RecordCountInRange(name="rows", min=1),

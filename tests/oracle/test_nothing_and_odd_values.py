@@ -220,3 +220,21 @@ def _rule(kind: str, fields: dict[str, Any], scenario: str) -> dict[str, Any]:
     if scenario == "filtered" and kind not in WITHOUT_ROWS:
         rule["where"] = "id < 0"
     return rule
+
+
+def test_to_a_condition_in_sql_nan_is_what_it_is_to_spark(spark: SparkSession) -> None:
+    """As the page of the rule says, with both ways to keep it out."""
+    rows = spark.createDataFrame([(NAN,), (1.0,)], "amount double")
+    found = dq.evaluate(
+        rows,
+        [
+            dq.RowExpectation(name="plain", expectation="amount > 0"),
+            dq.RowExpectation(name="said", expectation="amount > 0 and not isnan(amount)"),
+            dq.ColumnValuesInRange(name="range", columns="amount", min=0),
+        ],
+    )
+    assert {one.rule.name: (one.status, one.failed_rows) for one in found} == {
+        "plain": ("Ok", 0),
+        "said": ("Error", 1),
+        "range": ("Error", 1),
+    }

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from dq_dagster.cli.code_location import code_location_options, definitions_of, instance_of_user
+from dq_dagster.cli.code_location import (
+    NoCodeLocation,
+    code_location_options,
+    definitions_of,
+    instance_of_user,
+)
 from dq_dagster.cli.input import BadInput, progress, reported
 
 if TYPE_CHECKING:
@@ -170,11 +175,15 @@ def _locations(module: str | None, file: str | None) -> list[CodeLocation]:
 
     named = module or file
     try:
-        return [CodeLocation.of(definitions_of(module, file), name=named or Path.cwd().name)]
-    except BadInput:
-        if named is None:
-            return []
-        raise
+        with reported():
+            return [CodeLocation.of(definitions_of(module, file), name=named or Path.cwd().name)]
+    except NoCodeLocation:
+        return []
+    except BadInput as error:
+        if named is not None:
+            raise
+        click.echo(f"Without the code location in this folder: {error.message}", err=True)
+        return []
 
 
 def _check_names(what: str, names: Sequence[str], known: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ from dq_dagster.evaluation.outcome import Outcome
 from dq_dagster.evaluation.samples import Sampling
 from dq_dagster.evaluation.scan import scan
 from dq_dagster.judging.judgement import BADNESS, Judgement, Status
+from dq_dagster.judging.wording import plural
 from dq_dagster.metrics.conditions import Fault, HasValue, KeptOut
 from dq_dagster.metrics.frequency import (
     Frequencies,
@@ -148,30 +149,50 @@ class Phases:
             outcome = replace(outcome, judgement=Judgement.error(failure))
         return JudgedInFlight(outcome, by_phase)
 
-    def noted(self, judged: Sequence[JudgedInFlight]) -> list[JudgedInFlight]:
-        """With a sentence on what became of the rows that break a rule, if any are published."""
-        if any(one.stops for one in judged):
-            return list(judged)
-        return [self._noted(one) for one in judged]
+    def noted(
+        self, judged: Sequence[JudgedInFlight], by_rule: Mapping[SliceKey, int]
+    ) -> list[JudgedInFlight]:
+        """With a sentence on what became of the rows that break a rule.
 
-    def _noted(self, judged: JudgedInFlight) -> JudgedInFlight:
+        ``by_rule`` is how many rows of the build do, by the rule's name and the slice.
+        """
+        publishes = not any(one.stops for one in judged)
+        return [self._noted(one, by_rule, publishes=publishes) for one in judged]
+
+    def _noted(
+        self, judged: JudgedInFlight, by_rule: Mapping[SliceKey, int], *, publishes: bool
+    ) -> JudgedInFlight:
         outcome = judged.outcome
         rule, partition = outcome.rule, outcome.partition
-        # The whole of a partitioned asset has rows of other runs, too.
-        is_of_flight = partition is not None or self.rows.keys is None
-        if not (rule.counts_rows and outcome.failed_rows and is_of_flight):
+        if not (rule.counts_rows and outcome.failed_rows) or _is_unanswered(outcome.judgement):
             return judged
-        if _is_unanswered(outcome.judgement):
+        keys = self.rows.keys
+        if partition is None and keys is not None:
+            # The whole of a partitioned asset has rows of other runs, too, which stay where they
+            # are: only those of this one are in quarantine.
+            rows = sum(by_rule.get((rule.name, key), 0) for key in keys)
+            note = f"Of this build, {plural(rows, 'row')} {'break' if rows != 1 else 'breaks'} it"
+            if rows and publishes:
+                note += f", and {'are' if rows != 1 else 'is'} {self._fate(rule, keys)}"
+        elif publishes:
+            note = f"Such rows are {self._fate(rule, [partition])}"
+        else:
             return judged
-        # Rows that are only beyond a soft bound are kept, whatever the action. So are those that a
-        # replay finds in the table.
+        return replace(judged, outcome=outcome.with_note(f"{note}."))
+
+    def _fate(self, rule: Rule, keys: Sequence[str | None]) -> str:
+        """What becomes of the rows of these slices that break a rule.
+
+        Rows that are only beyond a soft bound are kept, whatever the action. So are those that a
+        replay finds in the table.
+        """
         hard = [
-            self.faults[fault].value(WHOLE if partition is None else Slice(partition))
+            self.faults[fault].value(WHOLE if key is None else Slice(key))
             for fault in rule.faults()
+            for key in keys
             if fault.drops and fault in self.faults
         ]
-        was = "left out" if any(hard) and self.counts[partition].out else "kept"
-        return replace(judged, outcome=outcome.with_note(f"Such rows are {was}."))
+        return "left out" if any(hard) and any(self.counts[key].out for key in keys) else "kept"
 
 
 def _in_phase(request: CheckRequest, phase: PhaseName) -> CheckRequest:

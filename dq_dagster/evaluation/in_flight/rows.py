@@ -6,6 +6,7 @@ them, is found in what was written.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -239,10 +240,10 @@ class RowsInFlight:
                 found[column] = counts
         return found
 
-    def bad(self, session: SparkSession) -> list[JudgedRows]:
-        """The stored rows that break rules, by their columns."""
+    def bad(self, session: SparkSession, targets: Sequence[str] = (KEPT, OUT)) -> list[JudgedRows]:
+        """The stored rows that break rules, or those of some targets, by their columns."""
         found = []
-        for kind in self.files.rows(session, KEPT, OUT):
+        for kind in self.files.rows(session, *targets):
             frame, table = self._table(kind.frame)
             found.append(stored_rows(frame, self.answerable, table))
         return found
@@ -283,6 +284,14 @@ class RowsInFlight:
             for (name, key), count in counted_by_rule(rows.of_rules(several)).items():
                 found[name, key] = found.get((name, key), 0) + count
         return found
+
+    def kept_out_by_rule(self, session: SparkSession) -> dict[str, int]:
+        """Of the rows that are left out: how many break each rule that any of them breaks."""
+        found: Counter[str] = Counter()
+        for rows in self.bad(session, (OUT,)):
+            for (name, _), count in counted_by_rule(rows).items():
+                found[name] += count
+        return dict(found)
 
     def no_faults(self) -> dict[Fault, Measured]:
         """The same where no row is bad."""

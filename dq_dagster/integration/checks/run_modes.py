@@ -32,9 +32,10 @@ _WHY = {
 def by_run_mode(rule_set: RuleSet) -> Iterator[tuple[RunMode, RuleSet]]:
     """The modes that its rules have, each with the same rule set of those rules alone."""
     for mode in (WITH_BUILD, AFTER_BUILD, ON_DEMAND):
-        # Those that are disabled as well: monitoring tells them from those that are gone.
+        # Those that are disabled as well, be it all: monitoring tells them from those that are
+        # gone. Of a step without any check Dagster makes no part of a job.
         rules = tuple(rule for rule in rule_set.rules if rule.run == mode)
-        if any(rule.enabled for rule in rules):
+        if rules:
             yield mode, rule_set.model_copy(update={"rules": rules})
 
 

@@ -149,36 +149,53 @@ def _with_others(
     return OnDemand(lambda: {**read(key), **others})
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedWord:
+    """What a check has to say of a metric: a value, or why none is on record."""
+
+    at: datetime
+    run_id: str
+    value: Any
+
+    def counts_more(self, other: RecordedWord) -> bool:
+        """Of two checks: the newer one does, if it says anything.
+
+        Where both measured in the same run, and one of them may not record what it saw, the other
+        does. The word of an earlier run is about other data.
+        """
+        says_nothing = [one.value is NoValue.ABSENT for one in (self, other)]
+        if says_nothing[0] != says_nothing[1]:
+            return says_nothing[1]
+        withheld = [one.value is NoValue.WITHHELD for one in (self, other)]
+        if withheld[0] != withheld[1] and self.run_id == other.run_id:
+            return withheld[1]
+        return self.at > other.at
+
+
 def _newest(context: StepContext, partition: str | None, key: dg.AssetKey) -> dict[str, Any]:
-    found: dict[str, tuple[datetime, Any]] = {}
+    found: dict[str, RecordedWord] = {}
     for check_key in check_keys_of(context, key):
         stored = evaluations(
             context.instance, check_key, most=_MOST_EVALUATIONS, only=OneSlice(partition)
         )
         for name, one in _newest_of_check(stored).items():
-            if name not in found or _counts_more(one, found[name]):
+            if name not in found or one.counts_more(found[name]):
                 found[name] = one
-    return {name: _value(name, value) for name, (_, value) in found.items()}
+    return {name: _value(name, one.value) for name, one in found.items()}
 
 
-def _newest_of_check(stored: Iterable[StoredEvaluation]) -> dict[str, tuple[datetime, Any]]:
+def _newest_of_check(stored: Iterable[StoredEvaluation]) -> dict[str, RecordedWord]:
     """The last word of one check on each metric; that there is a value, but not on record, is one.
 
     What could not be measured says nothing: then it is the word before.
     """
-    found: dict[str, tuple[datetime, Any]] = {}
+    found: dict[str, RecordedWord] = {}
     for one in stored:
         for name, value in one.record.metrics.items() if one.record else ():
-            is_open = name not in found or found[name][1] is NoValue.ABSENT
+            is_open = name not in found or found[name].value is NoValue.ABSENT
             if is_open and (name not in found or value is not NoValue.ABSENT):
-                found[name] = (one.at, value)
+                found[name] = RecordedWord(one.at, one.run_id, value)
     return found
-
-
-def _counts_more(one: tuple[datetime, Any], other: tuple[datetime, Any]) -> bool:
-    """Of two checks: whether it is the newer one; what is without a value gives way to one."""
-    absent = [isinstance(value, NoValue) for _, value in (one, other)]
-    return one[0] > other[0] if absent[0] == absent[1] else absent[1]
 
 
 def _value(name: str, value: Any) -> Any:

@@ -29,6 +29,7 @@ class StoredEvaluation:
     # Before ``on_empty``.
     status: Status
     record: Record | None
+    run_id: str
 
 
 def evaluations(
@@ -46,16 +47,16 @@ def evaluations(
     cursor, size, left = None, min(first, most), most
     while left > 0:
         page = evaluation_page(instance, key, limit=size, cursor=cursor, only=only)
-        for _, moment, evaluation in page:
+        for _, moment, run_id, evaluation in page:
             if evaluation is not None:
-                yield _stored(moment, evaluation)
+                yield _stored(moment, run_id, evaluation)
         if len(page) < size:
             return
         left -= size
         cursor, size = page[-1][0], min(_PAGE, left)
 
 
-def _stored(moment: float, evaluation: dg.AssetCheckEvaluation) -> StoredEvaluation:
+def _stored(moment: float, run_id: str, evaluation: dg.AssetCheckEvaluation) -> StoredEvaluation:
     entry = evaluation.metadata.get(RECORD)
     record = None if entry is None else Record.decode(entry.value)
     if record is not None:
@@ -63,7 +64,7 @@ def _stored(moment: float, evaluation: dg.AssetCheckEvaluation) -> StoredEvaluat
     else:
         status = Status.OK if evaluation.passed else Status.ERROR
     return StoredEvaluation(
-        datetime.fromtimestamp(moment, UTC), evaluation.partition, status, record
+        datetime.fromtimestamp(moment, UTC), evaluation.partition, status, record, run_id
     )
 
 

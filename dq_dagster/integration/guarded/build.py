@@ -18,9 +18,9 @@ from dq_dagster.integration.guarded.quarantine import Quarantine
 from dq_dagster.integration.guarded.replay import GUARDED
 from dq_dagster.integration.guarded.replayed import replayed_rows
 from dq_dagster.integration.guarded.returned import GuardedContext, returned_events
-from dq_dagster.integration.guarded.rules import DroppedRows
+from dq_dagster.integration.guarded.rules import DroppedRows, GuardedAsset
 from dq_dagster.integration.guarded.stats import StatsTable
-from dq_dagster.integration.guarded.step import ASSET, QUARANTINE, GuardedAsset, GuardedRun
+from dq_dagster.integration.guarded.step import ASSET, QUARANTINE, GuardedRun
 from dq_dagster.integration.internals import IO_MANAGER_KEY
 from dq_dagster.integration.partitions.asset_partitions import asset_key
 from dq_dagster.rules.base.rule import Rule

@@ -11,16 +11,18 @@ import atexit
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import dagster as dg
 
 from dq_dagster.errors import NothingStored
 from dq_dagster.integration.guarded.incoming import is_pandas, numbered, without
-from dq_dagster.integration.guarded.quarantine import STATE, WITHHELD
+from dq_dagster.integration.guarded.quarantine import STATE, TIME, WITHHELD, moment_sql
 from dq_dagster.integration.io_manager import Published, SparkIOManager
 from dq_dagster.spark.frames.ansi import compiled
 from dq_dagster.spark.frames.columns import identifier, text_literal
@@ -59,13 +61,32 @@ class Destination(Protocol):
     def judged(self) -> AbstractContextManager[JudgedFiles]:
         """A place for the rows while they are judged."""
 
-    def keep(self, kinds: Kinds, returned: Any) -> Any:
-        """Keeps the bad rows where nothing is published; the value of the quarantine."""
+    def keep(self, kinds: Kinds, returned: Any, since: datetime | None) -> Any:
+        """Keeps the bad rows where nothing is published; the value of the quarantine.
+
+        Rows of what is published stay beside them, unless they were found before ``since``.
+        """
 
     def publish(
         self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
     ) -> tuple[Any, Any]:
         """Publishes the good rows and keeps the bad ones; the values of asset and quarantine."""
+
+    def released(
+        self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
+    ) -> tuple[Any, Any]:
+        """The same for a replay, whose good rows lie in the quarantine until the table has them."""
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether table and quarantine change together, whatever happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The quarantine of a replay, to be written once Dagster knows that the table is."""
+
+    write: Callable[[], Published]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +104,8 @@ class OwnStore:
             self.quarantine.finish_publishing()
         return self.store.judged()
 
-    def keep(self, kinds: Kinds, returned: Any) -> Published | None:
-        return None if self.quarantine is None else kept_beside(self.quarantine, kinds)
+    def keep(self, kinds: Kinds, returned: Any, since: datetime | None) -> Published | None:
+        return None if self.quarantine is None else kept_beside(self.quarantine, kinds, since)
 
     def publish(
         self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
@@ -95,6 +116,19 @@ class OwnStore:
             files, session, self.quarantine, _compiled(kinds)
         )
         return Published(published), Published(kept)
+
+    def released(
+        self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
+    ) -> tuple[Any, Any]:
+        if self.is_atomic or self.quarantine is None or kinds is None:
+            return self.publish(files, session, kinds, returned)
+        # Not by moving: the bad ones among what is published are read once more.
+        published = Published(Store.publish_judged(self.store, files, session))
+        return published, Later(partial(_written, self.quarantine, kinds))
+
+    @property
+    def is_atomic(self) -> bool:
+        return self.quarantine is not None and self.store.publishes_together(self.quarantine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +147,9 @@ class HandedOver:
         # Not removed here: what is handed over is read later, as Spark reads.
         yield JudgedFiles(self.asset, f"{self.root}/{uuid.uuid4().hex}")
 
-    def keep(self, kinds: Kinds, returned: Any) -> Any:
+    def keep(self, kinds: Kinds, returned: Any, since: datetime | None) -> Any:
         if self.quarantine is not None:
-            return kept_beside(self.quarantine, _bare(kinds))
+            return kept_beside(self.quarantine, _bare(kinds), since)
         return self._handed_over(kinds, returned)
 
     def publish(
@@ -123,10 +157,22 @@ class HandedOver:
     ) -> tuple[Any, Any]:
         kept: Any = None
         if kinds is not None and self.quarantine is not None:
-            kept = Published(self.quarantine.write_alike(_compiled(_bare(kinds))))
+            kept = _written(self.quarantine, _bare(kinds))
         elif kinds is not None:
             kept = self._handed_over(kinds, returned)
         return self._good(files, session, returned), kept
+
+    def released(
+        self, files: JudgedFiles, session: SparkSession, kinds: Kinds | None, returned: Any
+    ) -> tuple[Any, Any]:
+        if self.quarantine is None or kinds is None:
+            return self.publish(files, session, kinds, returned)
+        later = Later(partial(_written, self.quarantine, _bare(kinds)))
+        return self._good(files, session, returned), later
+
+    @property
+    def is_atomic(self) -> bool:
+        return False
 
     def _handed_over(self, kinds: Kinds, returned: Any) -> Any:
         rows = union([one.frame.drop(HIDDEN_KEY) for one in _bare(kinds)])
@@ -152,11 +198,15 @@ def _compiled(kinds: Kinds) -> list[AlikePartitions]:
     return [replace(one, frame=compiled(one.frame)) for one in kinds]
 
 
+def _written(quarantine: Store, kinds: Kinds) -> Published:
+    return Published(quarantine.write_alike(_compiled(kinds)))
+
+
 def _bare(kinds: Kinds) -> list[AlikePartitions]:
     return [replace(one, frame=one.frame.drop(ROW)) for one in kinds]
 
 
-def kept_beside(quarantine: Store, kinds: Kinds) -> Published:
+def kept_beside(quarantine: Store, kinds: Kinds, since: datetime | None) -> Published:
     """Keeps rows of a build that is withheld beside those of what is published already."""
     found: list[AlikePartitions] = []
     counts: dict[str | None, int] = {}
@@ -167,7 +217,10 @@ def kept_beside(quarantine: Store, kinds: Kinds) -> Published:
                 earlier = quarantine.load(session, sorted(one.partitions)).frame
             else:
                 earlier = quarantine.load_whole(session)
-            earlier = quarantine.apart(earlier.where(f"{STATE} <> '{WITHHELD}'"))
+            earlier = earlier.where(f"{STATE} <> '{WITHHELD}'")
+            if since is not None:
+                earlier = earlier.where(f"{TIME} >= {moment_sql(since)}")
+            earlier = quarantine.apart(earlier)
             # Of the frame that is written: whatever others publish meanwhile, it is the same rows.
             counts |= _rows_by_partition(earlier)
             frame = union(without_clashes([frame, earlier]))

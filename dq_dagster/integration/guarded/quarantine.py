@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -51,8 +51,10 @@ class Quarantine:
 
     By default they lie beside the asset, in the asset ``<name>_quarantine``. ``path`` and
     ``format`` name another place. A partition's rows go after ``retention_days``, with the next
-    build of any partition. Values of ``sensitive`` columns are masked, as are those of columns with
-    the tag ``dq/sensitive``: such rows cannot be replayed without a repair that restores them.
+    build of any partition. An asset without partitions has the rows of its last build that was
+    published, however old: only a build that is withheld removes those that are older. Values of
+    ``sensitive`` columns are masked, as are those of columns with the tag ``dq/sensitive``: such
+    rows cannot be replayed without a repair that restores them.
     """
 
     asset: str | Sequence[str] | None = None
@@ -76,6 +78,12 @@ class Quarantine:
     @property
     def name(self) -> str:
         return self.key.to_user_string()
+
+    def since(self, now: datetime) -> datetime | None:
+        """Rows that were found before are not kept any longer; None if all of them are."""
+        if self.retention_days is None:
+            return None
+        return now - timedelta(days=self.retention_days)
 
     @property
     def io_manager_key(self) -> str | None:
@@ -118,10 +126,11 @@ def forgotten(
     fresh: Collection[str],
 ) -> Iterator[dg.AssetMaterialization]:
     """Empties the partitions whose time is over, but for those just built, and says so."""
-    if kept.retention_days is None:
+    since = kept.since(now)
+    if since is None:
         return
     built = materializations(instance, kept.key, storage_ids(instance, kept.key))
-    oldest = now.timestamp() - kept.retention_days * 24 * 3600
+    oldest = since.timestamp()
     over = sorted(k for k, one in built.items() if one.timestamp < oldest and k not in fresh)
     for key in store.stored_among(session, over) if over else ():
         rows = store.load(session, [key]).plain.where("false")
@@ -133,6 +142,10 @@ def forgotten(
             description=f"Its rows are older than {kept.retention_days:g} days, and were removed.",
             metadata={PARTITION_ROWS: 0, "path": stored.place},
         )
+
+
+def moment_sql(moment: datetime) -> str:
+    return f"timestamp_micros({int(moment.timestamp() * 1_000_000)}L)"
 
 
 def quarantine_key(asset: dg.AssetKey) -> dg.AssetKey:
@@ -173,7 +186,7 @@ class Entry:
         for taken in OWN_COLUMNS:
             if taken in names:
                 raise UnreadableData.column_taken(taken)
-        moment = f"timestamp_micros({int(self.time.timestamp() * 1_000_000)}L)"
+        moment = moment_sql(self.time)
         state = f"if({identifier(TARGET)} LIKE 'kept%', '{KEPT}', '{LEFT_OUT}')"
         columns = [
             *self._own(judged),

@@ -6,41 +6,30 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import dagster as dg
 
-from dq_dagster.errors import DeclarationError, NotReplayable, did_you_mean
-from dq_dagster.evaluation.evaluate import evaluate
-from dq_dagster.integration.checks.failures import reason_of
-from dq_dagster.integration.guarded.quarantine import (
-    LEFT_OUT,
-    STATE,
-    WITHHELD,
-    masked_columns,
-)
+from dq_dagster.errors import DeclarationError, DqError, NotReplayable, did_you_mean
+from dq_dagster.evaluation.in_flight.rows import spans_partitions
+from dq_dagster.integration.checks.failures import cause_of, presentable_error, reason_of
+from dq_dagster.integration.guarded.quarantine import LEFT_OUT, STATE, WITHHELD
 from dq_dagster.integration.guarded.replayed import (
     REPLAY_TAG,
     Repair,
-    refuse_masked,
     repairing,
+    replayed_rows,
     require_all_rows,
-    united,
 )
-from dq_dagster.integration.guarded.rules import NAME as DROP_LIMIT
-from dq_dagster.integration.internals import QUIET
+from dq_dagster.integration.guarded.rules import GuardedAsset
+from dq_dagster.integration.guarded.step import GuardedRun
+from dq_dagster.integration.internals import PARTITION_NAME_TAG, QUIET, outside_of_runs
 from dq_dagster.judging.wording import plural
-from dq_dagster.spark.frames.ansi import at_home, is_ansi, under_ansi
-from dq_dagster.spark.frames.columns import JudgedTable
-from dq_dagster.spark.frames.frames import STORED, all_as_spark, as_spark
-from dq_dagster.spark.frames.other_datasets import OtherDatasets
-from dq_dagster.spark.passes.faults import counted_by, judged_rows, replay_counts
+from dq_dagster.rules.base.rule import Rule
+from dq_dagster.spark.frames.frames import as_spark
+from dq_dagster.spark.passes.faults import counted_by
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from dq_dagster.integration.guarded.step import GuardedAsset
-
+_TRIED = "dq__replay_dry_run"
 # Where a definition says that it is of a guarded asset.
 GUARDED = "dq_guarded_asset"
 
@@ -68,6 +57,8 @@ class Replay:
     asset: str
     dry_run: bool
     slices: tuple[ReplayedSlice, ...]
+    # What a dry run could not foresee.
+    notes: tuple[str, ...] = ()
 
     @property
     def before(self) -> int:
@@ -83,10 +74,11 @@ class Replay:
 
     def __str__(self) -> str:
         would = "would be" if self.dry_run else "were"
-        return (
+        said = (
             f"{self.asset}: of {plural(self.before, 'row')} in quarantine {self.released:,} "
             f"{would} released, {self.remaining:,} remain."
         )
+        return " ".join([said, *self.notes])
 
 
 def replay(
@@ -104,7 +96,8 @@ def replay(
     is stored; the others stay in quarantine. Rows of the asset stay where they are. ``repair`` gets
     the rows that were left out, as a Spark DataFrame with ``dq_faults``, and gives them back
     repaired. ``partitions`` are those to replay, by default all that are in quarantine. With
-    ``dry_run`` nothing is changed: it says what would come of it.
+    ``dry_run`` nothing is published and nothing recorded: it goes through the same steps up to
+    there, and says what would come of it.
     """
     if not isinstance(defs, dg.Definitions):
         raise DeclarationError.of(f"dg.Definitions(...) are needed, not {defs!r}.")
@@ -121,7 +114,9 @@ def replay(
         elif partitions is not None:
             raise NotReplayable.no_partitions(guarded.checked.name)
         judge = at.tried if dry_run else at.released
-        return Replay(guarded.checked.name, dry_run, tuple(judge(key) for key in keys))
+        slices = tuple(judge(key) for key in keys)
+        notes = at.unforeseen(slices) if dry_run else ()
+        return Replay(guarded.checked.name, dry_run, slices, notes)
 
 
 def guarded_in(defs: dg.Definitions, asset: Any) -> GuardedAsset:
@@ -212,61 +207,65 @@ class _Replaying:
         )
 
     def tried(self, partition: str | None) -> ReplayedSlice:
-        """What a replay would do, without any run."""
-        kept, checked = self.guarded.quarantine, self.guarded.checked
-        if kept is not None:
-            metadata = checked.rule_set.asset.metadata
-            refuse_masked(kept.name, masked_columns(kept, checked.rule_set, metadata), self.repair)
+        """What a replay would do: its step is gone through, up to where it would publish."""
         before = self._left_out(partition)
         if not before:
             return ReplayedSlice(partition, 0, 0, 0, {})
-        keys = {"stored": checked.key, "bad": self._quarantine}
-        both = all_as_spark({name: self._load(key, partition) for name, key in keys.items()})
-        home = united(both["stored"], both["bad"], self._name, partition, self.repair)
-        frame = under_ansi(home)
-        others = _Assets(self.defs, self.instance, checked.others)
-        beside = OtherDatasets(asset=self._name, references=others)
-        table = JudgedTable.of(home.drop(STORED), datetime.now(UTC), beside, is_ansi=is_ansi(frame))
-        rules = [rule for rule in self.guarded.check_rules if rule.counts_rows]
-        rows = judged_rows(frame, rules, table)
-        released, remaining, by_rule = replay_counts(rows)
-        require_all_rows({partition: (0, before)}, {partition: released + remaining}, self._name)
-        self._refuse_what_stops(partition, home, at_home(rows.published()), others)
-        return ReplayedSlice(partition, before, released, remaining, by_rule)
+        tags = {REPLAY_TAG: "true"}
+        if partition is not None:
+            tags[PARTITION_NAME_TAG] = partition
+        keys = dg.AssetSelection.assets(self.guarded.checked.key, self._quarantine)
+        alone = dg.Definitions(
+            assets=self.defs.assets,
+            resources=self.defs.resources,
+            jobs=[dg.define_asset_job(_TRIED, selection=keys)],
+        )
+        try:
+            with repairing(self.repair), outside_of_runs(alone, self.instance, tags) as step:
+                context = dg.AssetExecutionContext(cast("Any", step.op_execution_context))
+                remaining, by_rule = _judged(GuardedRun(context, self.guarded), partition)
+        except DqError:
+            raise
+        except Exception as error:
+            raise self._presentable(error) from error
+        return ReplayedSlice(partition, before, before - remaining, remaining, by_rule)
 
-    def _refuse_what_stops(
-        self, partition: str | None, source: DataFrame, validated: DataFrame, others: _Assets
-    ) -> None:
-        """Raises if a rule that lets nothing pass is broken, as it would be in the run."""
-        fail = [one for one in self.guarded.check_rules if one.action_if_failed == "fail"]
-        of_source = [one for one in fail if one.counts_rows or one.on != "validated"]
-        of_validated = [one for one in fail if not one.counts_rows and one.on != "source"]
-        for data, rules in ((source, of_source), (validated, of_validated)):
-            chosen = [one for one in rules if one.name != DROP_LIMIT and one.lookback is None]
-            if not chosen:
-                continue
-            rule_set = self.guarded.checked.rule_set.model_copy(update={"rules": tuple(chosen)})
-            found = evaluate(data.drop(STORED), rule_set, references=others, samples=False)
-            said = [f"{one.rule.name}: {one.message}" for one in found if one.status == "Error"]
-            if said:
-                raise NotReplayable.would_stop(self._name, partition, " ".join(said))
+    def _presentable(self, error: Exception) -> DqError:
+        cause = cause_of(error)
+        if isinstance(cause, dg.Failure) and cause.description:
+            return NotReplayable(cause.description)
+        return presentable_error(error, self._name)
+
+    def unforeseen(self, slices: Sequence[ReplayedSlice]) -> tuple[str, ...]:
+        """What else may come of a replay of several slices, the later ones after the first."""
+        rules = [rule.name for rule in self.guarded.check_rules if _looks_around(rule)]
+        if not rules or sum(one.before > 0 for one in slices) < 2:
+            return ()
+        look = "look" if len(rules) > 1 else "looks"
+        said = (
+            "Each partition was judged as if it alone were replayed; a replay goes through them "
+            f"one by one, and {', '.join(rules)} {look} at other partitions as well."
+        )
+        return (said,)
 
 
-@dataclass(frozen=True, slots=True)
-class _Assets(Mapping[str, Any]):
-    """The assets that rules refer to, each loaded when it is needed."""
+def _looks_around(rule: Rule) -> bool:
+    """Whether what it says of a partition may depend on others, or on what they recorded."""
+    return rule.scope != "partitions" or rule.lookback is not None or spans_partitions(rule)
 
-    defs: dg.Definitions
-    instance: dg.DagsterInstance
-    names: Sequence[str]
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.names:
-            raise KeyError(name)
-        return self.defs.load_asset_value(name.split("/"), instance=self.instance)
+def _judged(run: GuardedRun, partition: str | None) -> tuple[int, dict[str, int]]:
+    """How many rows stay in quarantine, and how many of them break which rule.
 
-    def __iter__(self) -> Any:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
+    Raises if a rule that lets nothing pass is broken.
+    """
+    returned, destination, now = replayed_rows(run), run.destination, datetime.now(UTC)
+    if returned is None:
+        raise LookupError(REPLAY_TAG)
+    with destination.judged() as files:
+        rows = run.written(destination.prepared(returned.value), files, now)
+        build = run.judged(rows, run.session, now)
+        require_all_rows(returned.replayed, build.written, run.name)
+        if build.stopping:
+            raise NotReplayable.would_stop(run.name, partition, build.reason())
+        return build.total.out, rows.kept_out_by_rule(run.session) if build.total.out else {}

@@ -16,6 +16,7 @@ import dagster as dg
 
 from dq_dagster.errors import NothingStored, NotReplayable
 from dq_dagster.integration.guarded.incoming import is_pandas
+from dq_dagster.integration.guarded.one_build import require_one_build
 from dq_dagster.integration.guarded.quarantine import (
     LEFT_OUT,
     OWN_COLUMNS,
@@ -66,19 +67,34 @@ def replayed_rows(run: GuardedRun) -> Returned | None:
         # Both are read as they are to be, if a process was killed that had begun to publish them.
         before.finish_publishing()
     stored = _stored(run, run.key)
-    quarantined = _stored(run, kept.key)
     found: dict[str | None, DataFrame] = {}
     rows: dict[str | None, tuple[int, int]] = {}
-    for key, bad in quarantined.items():
+    for key, bad in _stored(run, kept.key).items():
         if key not in stored:
             raise NothingStored.of_partitions(run.name, [str(key)], "")
         both = all_as_spark({"stored": stored[key], "bad": bad})
+        known = _counted(run, key, **both, is_repaired=repair is not None)
+        rows |= {} if known is None else {key: known}
         found[key] = united(both["stored"], both["bad"], run.name, key, repair)
-        if repair is not None:
-            rows[key] = counted(both["stored"]), counted(left_out(both["bad"]))
     as_pandas = any(is_pandas(value) for value in stored.values())
     value = found if run.keys is not None else found[None]
     return Returned(value, as_pandas=as_pandas, is_replay=True, replayed=rows)
+
+
+def _counted(
+    run: GuardedRun, key: str | None, stored: DataFrame, bad: DataFrame, *, is_repaired: bool
+) -> tuple[int, int] | None:
+    """How many rows are stored, and how many were left out, if that has to be known.
+
+    Raises if they are not of one build.
+    """
+    is_atomic = run.destination.is_atomic
+    if is_atomic and not is_repaired:
+        return None
+    rows = counted(stored), counted(left_out(bad))
+    if not is_atomic:
+        require_one_build(run, key, rows[0], bad)
+    return rows
 
 
 def _stored(run: GuardedRun, key: dg.AssetKey) -> dict[str | None, Any]:

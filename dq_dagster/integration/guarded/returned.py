@@ -13,7 +13,7 @@ import dagster as dg
 from dq_dagster.errors import UnreadableData
 
 if TYPE_CHECKING:
-    from dq_dagster.integration.guarded.step import GuardedAsset
+    from dq_dagster.integration.guarded.rules import GuardedAsset
 
 
 class GuardedContext(dg.AssetExecutionContext):

@@ -1,11 +1,20 @@
-"""Rules as they are in flight, and the limit on dropped rows, which is a rule of its own."""
+"""A guarded asset as it is declared, and its rules as they are in flight.
+
+The limit on dropped rows is a rule of its own.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
+
+import dagster as dg
 
 from dq_dagster.errors import DeclarationError, RuleFailure
 from dq_dagster.evaluation.in_flight.phases import DROPPED
+from dq_dagster.integration.checks.step import CheckedAsset
+from dq_dagster.integration.guarded.quarantine import Quarantine
+from dq_dagster.integration.guarded.stats import StatsTable
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement
 from dq_dagster.judging.wording import are
@@ -55,3 +64,21 @@ class DroppedRows(Rule):
 def in_flight(rule: Rule) -> Rule:
     """The rule as its check shows it: in flight, the action says whether an Error fails the run."""
     return rule.model_copy(update={"blocking": rule.action_if_failed == "fail"})
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedAsset:
+    """What is known of a guarded asset when it is defined."""
+
+    checked: CheckedAsset
+    partitions_def: dg.PartitionsDefinition[Any] | None
+    quarantine: Quarantine | None
+    stats: StatsTable | None
+    dropped: DroppedRows | None
+    staging: str | None
+
+    @property
+    def check_rules(self) -> tuple[Rule, ...]:
+        """Those that become checks, as they are in flight."""
+        more = () if self.dropped is None else (self.dropped,)
+        return tuple(in_flight(rule) for rule in (*self.checked.rule_set.enabled_rules, *more))

@@ -30,8 +30,9 @@ from dq_dagster.integration.checks.step import (
 from dq_dagster.integration.event_log.history import EventLogHistory
 from dq_dagster.integration.event_log.pager import latest_materialization, materializations
 from dq_dagster.integration.guarded.build_record import Build
-from dq_dagster.integration.guarded.destination import Destination, destination_of
+from dq_dagster.integration.guarded.destination import Destination, Later, destination_of
 from dq_dagster.integration.guarded.incoming import as_pandas, incoming_rows, stored_others
+from dq_dagster.integration.guarded.one_build import announced
 from dq_dagster.integration.guarded.quarantine import (
     Entry,
     Quarantine,
@@ -41,8 +42,8 @@ from dq_dagster.integration.guarded.quarantine import (
 )
 from dq_dagster.integration.guarded.replayed import require_all_rows
 from dq_dagster.integration.guarded.returned import Returned
-from dq_dagster.integration.guarded.rules import DroppedRows, in_flight
-from dq_dagster.integration.guarded.stats import PARTITION_ROWS, ROWS, STOPPING_RULES, StatsTable
+from dq_dagster.integration.guarded.rules import GuardedAsset, in_flight
+from dq_dagster.integration.guarded.stats import PARTITION_ROWS, ROWS, STOPPING_RULES
 from dq_dagster.integration.internals import (
     asset_metadata,
     disable_dagster_warnings,
@@ -70,24 +71,6 @@ if TYPE_CHECKING:
 
 # The outputs of the step.
 ASSET, QUARANTINE = "result", "quarantine"
-
-
-@dataclass(frozen=True, slots=True)
-class GuardedAsset:
-    """What is known of a guarded asset when it is defined."""
-
-    checked: CheckedAsset
-    partitions_def: dg.PartitionsDefinition[Any] | None
-    quarantine: Quarantine | None
-    stats: StatsTable | None
-    dropped: DroppedRows | None
-    staging: str | None
-
-    @property
-    def check_rules(self) -> tuple[Rule, ...]:
-        """Those that become checks, as they are in flight."""
-        more = () if self.dropped is None else (self.dropped,)
-        return tuple(in_flight(rule) for rule in (*self.checked.rule_set.enabled_rules, *more))
 
 
 @dataclass(frozen=True)
@@ -172,11 +155,11 @@ class GuardedRun:
     def events(self, returned: Returned) -> Iterator[Any]:
         """What the step gives to Dagster: rows where they belong, and a result for each check."""
         started, now = time.monotonic(), datetime.now(UTC)
-        destination = self._destination()
+        destination = self.destination
         with destination.judged() as files:
-            rows = self._written(destination.prepared(returned.value), files, now)
+            rows = self.written(destination.prepared(returned.value), files, now)
             try:
-                build = self._judged(rows, self.session, now)
+                build = self.judged(rows, self.session, now)
                 published, kept = self._stored(build, returned, destination)
             except Exception as error:
                 yield from self._unjudged(rows, now, error)
@@ -190,22 +173,27 @@ class GuardedRun:
         """What is given out for asset and quarantine; of a replay that is stopped, nothing."""
         require_all_rows(returned.replayed, build.written, self.name)
         bad = self._quarantined(build, self.session)
-        if build.stopping:
-            kept = None if returned.is_replay else bad
-            return None, None if kept is None else destination.keep(kept, returned.value)
         own = self.guarded.quarantine
+        if build.stopping:
+            if own is None or bad is None or returned.is_replay:
+                return None, None
+            return None, destination.keep(bad, returned.value, own.since(build.time))
         if own is not None and destination.quarantine is None and build.total.bad:
             require_selected(own, self.context.selected_asset_keys, self.name, build.total.bad)
-        published, kept = destination.publish(build.rows.files, self.session, bad, returned.value)
-        pandas = returned.as_pandas and not isinstance(published, Published)
-        return (as_pandas(published), as_pandas(kept)) if pandas else (published, kept)
+        publish = destination.released if returned.is_replay else destination.publish
+        published, kept = publish(build.rows.files, self.session, bad, returned.value)
+        if returned.as_pandas and not isinstance(published, Published):
+            published = as_pandas(published)
+            kept = kept if isinstance(kept, Later) else as_pandas(kept)
+        return published, kept
 
-    def _destination(self) -> Destination:
+    @cached_property
+    def destination(self) -> Destination:
         manager, kept = io_manager_of(self.context, self.key), self.guarded.quarantine
         store = None if kept is None else kept.store(manager)
         return destination_of(manager, self.key, store, self.guarded.staging, self.session)
 
-    def _written(self, value: Any, files: JudgedFiles, now: datetime) -> RowsInFlight:
+    def written(self, value: Any, files: JudgedFiles, now: datetime) -> RowsInFlight:
         rules = tuple(rule for rule in self.rules if rule.counts_rows)
         beside = datasets_beside(self.context, self.guarded.checked, CheckRequest(()))
         asset = self.asset()
@@ -217,7 +205,7 @@ class GuardedRun:
         rows.write(incoming_rows(value, self.name, asset, self.keys))
         return rows
 
-    def _judged(self, rows: RowsInFlight, session: SparkSession, now: datetime) -> Build:
+    def judged(self, rows: RowsInFlight, session: SparkSession, now: datetime) -> Build:
         counts, faults = rows.counted(session)
         masked = () if self.guarded.quarantine is None else self.guarded.quarantine.sensitive
         phases = Phases(
@@ -235,12 +223,12 @@ class GuardedRun:
                 lambda phase: getattr(rows.files, phase)(session),
                 lambda phase: self._whole(phase, rows.files, session),
             )
-        found = phases.noted(judged)
+        bad = any(one.bad for one in counts.values())
+        by_rule = rows.rule_counts(session, faults) if bad else {}
+        found = phases.noted(judged, by_rule)
         statuses = Counter(one.outcome.status for one in found).items()
         summary = ", ".join(f"{n} {status}" for status, n in statuses)
         self.context.log.info("%s: %s", self.name, summary or "no rule")
-        bad = any(one.bad for one in counts.values())
-        by_rule = rows.rule_counts(session, faults) if bad else {}
         mark = fingerprint(self._rule_set)
         return Build(self.name, self.context.run.run_id, now, mark, rows, counts, found, by_rule)
 
@@ -325,8 +313,10 @@ class GuardedRun:
                 data_version=returned.data_version,
                 tags=returned.tags,
             )
+        yield from announced(self, build, returned)
         yield output
-        yield from self._quarantine_events(build, quarantined)
+        kept = quarantined.write() if isinstance(quarantined, Later) else quarantined
+        yield from self._quarantine_events(build, kept)
         asset = self.asset()
         history = self._history(asset, by_build=True)
         targets = {}

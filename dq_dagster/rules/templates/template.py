@@ -18,6 +18,7 @@ from pydantic import (
 
 from dq_dagster.errors import Problem, did_you_mean
 from dq_dagster.judging.comparison import ExpectedNumber, Operator
+from dq_dagster.metrics.constant import nearest_float
 from dq_dagster.metrics.queries import Parameter, QueryTemplate
 from dq_dagster.rules.fields.constraints import Period, QualityDimension, QuerySql, refuse_vast
 from dq_dagster.rules.fields.declared import Declared
@@ -47,7 +48,21 @@ def read_comparison(text: str) -> tuple[Operator, int | float | Decimal]:
     exact = Decimal(digits)
     refuse_vast(exact)
     operator: Any = _ALSO.get(sign, sign)
-    return operator, int(exact) if re.fullmatch(r"[-+]?\d+", digits) else float(digits)
+    if re.fullmatch(r"[-+]?\d+", digits):
+        return operator, reachable(int(exact))
+    nearest = float(digits)
+    # A decimal where a float would have other digits: 1e-999 would be zero.
+    return operator, reachable(nearest if Decimal(repr(nearest)) == exact else exact)
+
+
+def reachable(expected: int | float | Decimal) -> int | float | Decimal:
+    """A number to compare with; raises ValueError for one that no query gives."""
+    if nearest_float(expected) is None:
+        raise ValueError(
+            f"no query gives a number as large as {Decimal(expected):.3g}, so that the comparison "
+            "would always say the same"
+        )
+    return expected
 
 
 def _checked(text: str) -> str:

@@ -40,6 +40,10 @@ from dq_dagster.sql.expressions import aggregate_calls, handles_nan
 class RowExpectation(RowRule):
     """Every row meets a condition in SQL, up to ``threshold``.
 
+    It means what it means to Spark, which holds NaN for greater than every number: ``amount > 0``
+    is true of it. Say ``amount > 0 and not isnan(amount)``, or use ``column_values_in_range``, to
+    which NaN is never within the range.
+
     With ``across_rows`` the condition may look beyond its row: at the others by window functions,
     such as ``amount <= 10 * avg(amount) over (partition by customer)``, and at tables of Spark's
     catalog by subqueries. The others are those of the same partition, if partitions are judged, and

@@ -29,6 +29,7 @@ from dq_dagster.rules.templates.template import (
     PeriodChange,
     Template,
     comparison_of,
+    reachable,
 )
 
 _SECONDS = {"seconds": 1, "minutes": 60, "hours": 3_600, "days": 86_400}
@@ -276,7 +277,7 @@ def _comparison(rule: TemplateRule, template: Template) -> ExpectedNumber:
         )
     operator = comparison.operator if rule.operator is None else rule.operator
     expected = comparison.expected if rule.expected is None else rule.expected
-    return ExpectedNumber(comparison.sense, operator, expected)
+    return ExpectedNumber(comparison.sense, operator, reachable(expected))
 
 
 def _shown(written: Any) -> str:

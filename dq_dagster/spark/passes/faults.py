@@ -146,9 +146,6 @@ class JudgedRows:
         rows = self.frame.selectExpr("*", f"{target} AS {identifier(TARGET)}")
         return self._plain(rows).drop(STORED)
 
-    def published(self) -> DataFrame:
-        return self._plain(self.frame.where(f"NOT {self.left_out}"))
-
     def good(self) -> DataFrame:
         return self._plain(self.frame.where(f"NOT {self.kept_out}"))
 
@@ -282,16 +279,6 @@ def counted_by(frame: DataFrame, column: str) -> dict[Any, int]:
     """How many rows have each value of a column that has few of them."""
     rows = frame.groupBy(column).count().collect()
     return {row[0]: row["count"] for row in rows}
-
-
-def replay_counts(rows: JudgedRows) -> tuple[int, int, dict[str, int]]:
-    """Of the rows that are not stored: how many would be published, how many not, and why not."""
-    others = replace(rows, frame=rows.frame.where(f"NOT {identifier(STORED)}"))
-    named = others.frame.selectExpr(f"{rows.left_out} AS kept_out")
-    counts = counted_by(named, "kept_out")
-    out = replace(others, frame=others.frame.where(rows.left_out))
-    by_rule = {name: count for (name, _), count in counted_by_rule(out).items()}
-    return counts.get(False, 0), counts.get(True, 0), by_rule
 
 
 def raising(rows: JudgedRows) -> dict[str, RuleFailure]:

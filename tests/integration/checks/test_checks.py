@@ -121,7 +121,13 @@ def test_a_disabled_rule_is_no_check(spark: SparkSession) -> None:
     rules = [dq.RecordCountInRange(min=1), dq.ColumnNotEmpty(columns="id", enabled=False)]
     assert list(check(spark, ROWS, SCHEMA, rules)) == ["record_count_in_range"]
     off = [dq.RecordCountInRange(min=1, enabled=False)]
-    assert dq.build_asset_checks(dq.RuleSet(asset="orders", rules=off)) == []
+    built = dq.build_asset_checks(dq.RuleSet(asset="orders", rules=off))
+    assert [key for one in built for key in one.check_keys] == []
+    # Nor is it a step of any job.
+    orders = dg.AssetSpec("orders")
+    defs = dg.Definitions(assets=[orders], asset_checks=built)
+    dg.Definitions.validate_loadable(defs)
+    assert not defs.resolve_implicit_global_asset_job_def().nodes
 
 
 def test_specs_say_what_is_demanded(spark: SparkSession) -> None:

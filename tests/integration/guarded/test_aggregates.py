@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 import dq_dagster as dq
 from tests.integration.calendar import DAILY, day
 from tests.integration.guarded.gate import (
+    QUARANTINE,
     Gate,
     built,
     judged,
@@ -213,7 +214,10 @@ def test_the_whole_dataset_is_what_will_be_there(spark: SparkSession, tmp_path: 
     assert why(run).startswith(
         "Nothing of 'orders' was published. largest: The maximum of 'amount' is 50"
     )
-    assert said(run)["unique__dataset"].startswith("3 of 6 values (50 %) of 'amount'")
+    assert said(run)["unique__dataset"] == (
+        "3 of 6 values (50 %) of 'amount' are not unique (none allowed). Of this build, 2 rows "
+        "break it."
+    )
     assert judged(run)["unique", day(3)] == "Error"
     # A value that repeats in another partition is no fault of its row.
     assert gate.quarantined() == {
@@ -232,3 +236,34 @@ def test_the_whole_dataset_is_what_will_be_there(spark: SparkSession, tmp_path: 
         "largest": "Ok",
     }
     assert sorted(row["amount"] for row in gate.published()) == [1, 1, 2, 3, 5]
+
+
+def test_of_the_whole_it_is_said_which_rows_are_in_quarantine(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A check of the whole counts stored rows as well, of which the quarantine has none."""
+    amounts: dict[str, list[int | None]] = {
+        day(1): [None, 2],
+        day(2): [None, None, -1],
+        day(3): [1],
+    }
+    given = dq.ColumnNotEmpty(name="given", columns="amount", scope="both")
+    gate = Gate(
+        tmp_path,
+        lambda keys: {key: orders(spark, *amounts[key]) for key in keys},
+        [given, positive(null_is="pass", scope="whole_dataset")],
+        partitions_def=DAILY,
+    )
+    assert gate.build(day(1)).success
+    run = gate.build(day(2))
+    assert said(run) == {
+        ("given", day(2)): "2 of 3 rows (66.67 %) have no 'amount' (none allowed). Such rows are "
+        "kept.",
+        "given__dataset": "3 of 5 rows (60 %) have no 'amount' (none allowed). Of this build, 2 "
+        "rows break it, and are kept.",
+        "positive": "1 of 5 rows (20 %) does not meet 'amount > 0' (none allowed). Of this build, "
+        "1 row breaks it, and is left out.",
+    }
+    assert len(gate.frame(QUARANTINE, [day(2)]).collect()) == 3
+    run = gate.build(day(3))
+    assert said(run)["given__dataset"].endswith("Of this build, 0 rows break it.")

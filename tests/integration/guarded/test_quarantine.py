@@ -2,6 +2,7 @@
 
 # No "from __future__ import annotations": Dagster reads the annotations of assets.
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -358,3 +359,30 @@ def test_names_of_columns(spark: SparkSession, tmp_path: Path) -> None:
     assert faults[2] == {f"r{place}" for place in range(5)}
     assert faults[1] == faults[3] == {f"u{place}" for place in range(10)}
     assert {one["columns"][0] for row in kept for one in row["dq_faults"]} == set(names)
+
+
+def test_without_partitions_old_rows_go_while_builds_are_withheld(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any build that is published replaces the quarantine as it is."""
+    few = {"type": "record_count_in_range", "name": "few", "max": 2, "action_if_failed": "fail"}
+    gate = Gate(
+        tmp_path,
+        orders(spark, 1, -1),
+        [positive(), few],
+        quarantine=dq.Quarantine(retention_days=30),
+    )
+    assert gate.build().success
+    gate.value = orders(spark, 1, 2, 3, -1)
+    assert not gate.build().success
+    states = [row["dq_state"] for row in gate.published(QUARANTINE)]
+    assert sorted(states) == ["left_out", "withheld"]
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetime.now(UTC) + timedelta(days=31)
+
+    monkeypatch.setattr("dq_dagster.integration.guarded.step.datetime", Later)
+    assert not gate.build().success
+    assert [row["dq_state"] for row in gate.published(QUARANTINE)] == ["withheld"]

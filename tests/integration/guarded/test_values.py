@@ -244,3 +244,20 @@ def test_pandas_stored_by_spark(spark: SparkSession, tmp_path: Path) -> None:
     gate = Gate(tmp_path, lambda *_: table().drop(columns="kind"), RULES)
     assert gate.build().success
     assert (gate.ids(), list(gate.quarantined())) == ([1, 3], [2])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "spark"])
+def test_without_a_rule_on_rows_faults_have_their_type(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    frame = table()[["id", "amount"]]
+    shelf = Shelf()
+    rules = [dq.RecordCountInRange(name="rows", min=1)]
+    value = frame if kind == "pandas" else spark.createDataFrame(frame)
+    gate = Gate(tmp_path, lambda: value, rules, io_manager=shelf)
+    assert gate.build().success
+    kept = shelf.kept["orders_quarantine",]
+    if kind == "pandas":
+        assert kept["dq_faults"].tolist() == []
+        return
+    assert kept.schema["dq_faults"].dataType.simpleString().startswith("array<struct<rule:string")

@@ -87,6 +87,7 @@ COMPARED: list[tuple[dict[str, Any], Any, str, str]] = [
     ({"holds_when": "> 0"}, 0, "Error", "is 0, but greater than 0 is expected."),
     ({"fails_when": "> 0.1"}, Decimal("0.1"), "Ok", "is 0.1, as expected (at most 0.1)."),
     ({"fails_when": "> 0.1"}, 0.10000000001, "Error", "but at most 0.1 is expected."),
+    ({"fails_when": ">= 1e-999"}, 0, "Ok", "is 0, as expected (less than 1E-999)."),
     ({"fails_when": ">= -2.5e3"}, -2_500, "Error", "but less than -2,500 is expected."),
     (
         {"fails_when": "< 5"},
@@ -222,6 +223,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"parameters": {"column": ["id"]}}, "'column': the name of a column is needed, not ['id']."),
     ({"parameters": {"column": "${x}"}}, "Spark replaces '${...}' in names"),
     ({"parameters": {"column": "x" * 5_000_000}}, "a name of 5,000,000 characters is a mistake"),
+    ({"fails_when": "> 1e999"}, "no query gives a number as large as 1e+999"),
+    ({"holds_when": "< -1e400"}, "no query gives a number as large as -1e+400"),
+    ({"fails_when": f"> 1{'0' * 90}e300"}, "no query gives a number as large as 1.00e+390"),
+    ({"expected": Decimal("1e999")}, "no query gives a number as large as 1e+999"),
+    ({"expected": 10**400}, "no query gives a number as large as 1.00e+400"),
     ({"fails_when": "> 0", "holds_when": "= 0"}, "fails_when and holds_when say opposite things"),
     (
         {"fails_when": "> 0", "expected": 3},

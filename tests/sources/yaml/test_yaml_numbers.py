@@ -84,6 +84,13 @@ def test_what_is_written_is_read_again_as_the_same() -> None:
     assert str(nan) == "[nan]"
 
 
+@pytest.mark.parametrize("text", ["0.1", "0.10", "1E+2", "5", "5.0", "-0.3", "1e-7"])
+def test_a_decimal_comes_back_with_the_same_digits(text: str) -> None:
+    """As a float, if that is written so: each judge takes both for what their text says."""
+    [[read]] = read_documents(to_yaml([Decimal(text)]), name="r.yaml")
+    assert Decimal(str(read)) == Decimal(text)
+
+
 RULES = """
 asset: a
 rules:
