@@ -53,7 +53,7 @@ def run_group(
     home: DataFrame | None = None,
 ) -> States:
     """The states of the metrics of several passes that are run side by side."""
-    steps = _in_one_look(steps)
+    steps = _together(steps)
     if len(steps) == 1:
         return run(steps[0], frame, table, division, home)
     from dq_dagster.spark.passes.queries import side_by_side
@@ -65,7 +65,7 @@ def run_group(
     return {metric: states for one in found.values() for metric, states in one.items()}
 
 
-def _in_one_look(steps: Sequence[Pass]) -> Sequence[Pass]:
+def _together(steps: Sequence[Pass]) -> Sequence[Pass]:
     """Counts and medians of the same parts are one pass, as far as there are some of both."""
     if not all(step.kind in _SIDE_BY_SIDE for step in steps):
         return steps
@@ -163,7 +163,7 @@ def _runner(kind: PassKind) -> Runner:
 
             return measure_diffs
         case PassKind.COUNT_VALUES | PassKind.MEDIANS:
-            from dq_dagster.spark.passes.values import measure_values
+            from dq_dagster.spark.passes.values.measure import measure_values
 
             return measure_values
         case PassKind.ACROSS_ROWS:

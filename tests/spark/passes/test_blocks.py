@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dq_dagster.metrics.conditions import PassKind
 from dq_dagster.metrics.frequency import DistinctCount, GroupedRows, Grouping, UniqueCount
-from dq_dagster.metrics.measured import BY_PARTITION, UNDIVIDED, Cut, Slice
+from dq_dagster.metrics.measured import BY_PARTITION, NO_KEY, UNDIVIDED, Cut, Slice
 from dq_dagster.metrics.metric import ColumnMedian, Metric, midpoint
 from dq_dagster.plan.plan import Pass
 from dq_dagster.spark.frames.columns import JudgedTable
@@ -415,3 +415,21 @@ def test_both_ways_find_the_same_medians_of_many_rows(spark: SparkSession) -> No
     for row in exact:
         for name in ("x", "few"):
             assert found[ColumnMedian(name)].value(Slice(row["p"])) == row[f"median({name})"]
+
+
+def test_keys_that_are_no_texts_become_those_that_spark_writes(spark: SparkSession) -> None:
+    days = ("0", "2932896", "2932897", "-719529", "-800000", "NULL")
+    keys = ", ".join(f"({day}, {n % 3 - 1 if n else 'NULL'}, {n})" for n, day in enumerate(days))
+    frame = spark.sql(f"SELECT * FROM VALUES {keys} AS t(day, d, i)").selectExpr(
+        "date_from_unix_date(CAST(day AS INT)) AS p", "d", "i"
+    )
+    written = f"coalesce(CAST(p AS STRING), '{NO_KEY}') AS p", "CAST(d AS STRING) AS d"
+    texts = [(row["p"], row["d"]) for row in frame.selectExpr(*written).collect()]
+    slices = {part for p, d in texts for part in _slices((p, d))}
+    assert {"+10000-01-01", "9999-12-31", NO_KEY} < {p for p, _ in texts}
+    grouping = Grouping(("i",), blank_is_empty=False, where=None)
+    for kind, metric in (
+        (PassKind.COUNT_VALUES, UniqueCount(grouping)),
+        (PassKind.MEDIANS, ColumnMedian("i")),
+    ):
+        assert set(measured(frame, kind, [metric])[metric].states) == slices

@@ -27,6 +27,8 @@ _SENT = pa.schema(
 )
 _SAMPLE = 4_096
 _SHORT = 2**16
+# The last day of the year 9999; later ones are written with a sign.
+_LAST_DAY = 2_932_896
 
 
 def sent_rows(rows: Sequence[tuple[Any, ...]], names: Sequence[Name]) -> Any:
@@ -96,8 +98,26 @@ class PartCodes:
     @staticmethod
     def _column(known: dict[bytes | None, int], column: Any) -> Any:
         coded = pc.dictionary_encode(column, null_encoding="encode")
-        ids = [known.setdefault(text, len(known)) for text in coded.dictionary.to_pylist()]
+        ids = [known.setdefault(text, len(known)) for text in _texts(coded.dictionary)]
         return np.asarray(ids, np.int64)[coded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _texts(keys: Any) -> list[bytes | None]:
+    """Keys as bytes; of dates and whole numbers the texts that Spark writes."""
+    if pa.types.is_binary(keys.type):
+        texts: list[bytes | None] = keys.to_pylist()
+        return texts
+    is_date = pa.types.is_date(keys.type)
+    numbers = (keys.cast(pa.int32()) if is_date else keys).to_pylist()
+    return [None if n is None else (_date_text(n) if is_date else str(n)).encode() for n in numbers]
+
+
+def _date_text(days: int) -> str:
+    text = str(np.datetime64(days, "D"))
+    if days > _LAST_DAY:
+        return f"+{text}"
+    # Numpy counts the sign of a year as one of its four digits.
+    return f"-{text[1:].zfill(10)}" if text.startswith("-") else text
 
 
 def _first_rows(ids: Sequence[Any]) -> tuple[Any, Any]:

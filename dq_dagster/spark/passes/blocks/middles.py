@@ -1,4 +1,4 @@
-"""Exact medians in blocks: what the counts of a first look say, and a second look where needed."""
+"""Exact medians in blocks: what counts of values say, and a query where they leave it open."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import types as T
 
 from dq_dagster.errors import TooManyParts
-from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
+from dq_dagster.metrics.measured import NO_KEY, UNDIVIDED, Cut, Slice
 from dq_dagster.metrics.metric import midpoint
 from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark.expressions.brackets import MedianSql, Middles, Number
@@ -67,11 +67,11 @@ def medians_in_blocks(
         else:
             open_.append(row)
     if open_:
-        _look_again(parts, wanted, open_, first, found)
+        _close(parts, wanted, open_, first, found)
     return found
 
 
-def _look_again(
+def _close(
     parts: Parts, wanted: Sequence[MedianSql], rows: Sequence[Row], first: int, found: Middles
 ) -> None:
     numbers = sorted({row["c"] for row in rows})
@@ -83,7 +83,7 @@ def _look_again(
         part = slice_of(row, parts.cuts[row["cut"]])
         places = ((row["r"] - 1) // 2 - row["u"], row["r"] // 2 - row["u"])
         mine = ends[numbers.index(row["c"])][row["cut"]]
-        mine[_name(part, part.cut)] = row["low"], row["high"], *places
+        mine[_name(part, parts)] = row["low"], row["high"], *places
     picked = _picked(parts, some, ends)
     divided = parts.cuts != (UNDIVIDED,)
     again = parts.bounded(picked, MOST_PARTS * len(some)) if divided else picked.collect()
@@ -136,9 +136,13 @@ def _near(value: str, one: MedianSql, ends: Sequence[Any]) -> str:
 
 
 def key_columns(parts: Parts) -> list[str]:
-    """The keys of a row's parts, as bytes: a text that is none to Python is still a key."""
+    """The keys of a row's parts, as bytes: a text that is none to Python is still a key.
+
+    Dates and whole numbers become texts on the workers, where each is written once.
+    """
     return [
-        f"CAST({identifier(key)} AS BINARY) AS p{n}" for n, key in enumerate(parts.keys.values())
+        f"{parts.columns.get(name, f'CAST({identifier(key)} AS BINARY)')} AS p{n}"
+        for n, (name, key) in enumerate(parts.keys.items())
     ]
 
 
@@ -152,15 +156,17 @@ def slice_of(row: Any, cut: Cut) -> Slice:
     """The part that a row of sums speaks of: the keys of its cut come first."""
     keys = [row[f"p{n}"] for n in range(int(cut.partitioned) + (cut.dimension is not None))]
     return Slice(
-        keys[0] if cut.partitioned else None,
+        (NO_KEY if keys[0] is None else keys[0]) if cut.partitioned else None,
         cut.dimension,
         None if cut.dimension is None else keys[-1],
     )
 
 
-def _name(part: Slice, cut: Cut) -> arrays.Name:
+def _name(part: Slice, parts: Parts) -> arrays.Name:
     """The keys of a part as the workers see them."""
-    texts = [part.partition] if cut.partitioned else []
+    cut = part.cut
+    missing = None in parts.columns and part.partition == NO_KEY
+    texts = [None if missing else part.partition] if cut.partitioned else []
     texts += [] if cut.dimension is None else [part.group]
     return tuple(None if text is None else text.encode() for text in texts)
 

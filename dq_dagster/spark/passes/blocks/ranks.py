@@ -3,7 +3,7 @@
 Values are compared as whole numbers of 64 bits that have the same order. A task counts its values
 in bins: a bin is one value where there are few, else the values that share as many of their first
 bits as leave some thousand bins. Bins that are put together say in which of them the middle lies,
-and often it is a single value. If not, a second look takes the values of that bin alone.
+and often it is a single value. If not, a second query takes the values of that bin alone.
 
 This module is shipped to the workers, so it uses nothing but numpy, Arrow and Python itself.
 """
@@ -35,7 +35,7 @@ _MOST_HELD = 2_000_000
 _MOST_BINS = 2_048
 _FEW_BINS = 16_384
 
-# What a second look is to find, by column, cut and part: values between two ends, and two ranks.
+# What a second query is to find, by column, cut and part: values between two ends, and two ranks.
 Ends = Sequence[Sequence[Mapping[Name, tuple[int, int, int, int]]]]
 
 
@@ -212,7 +212,7 @@ def _middles(bins: Bins) -> list[list[int]]:
     return [one.astype(np.int64).tolist() for one in found]
 
 
-# --- the second look ----------------------------------------------------------------------------
+# --- the second query ---------------------------------------------------------------------------
 
 
 def send_between(
@@ -326,7 +326,7 @@ class _Part:
 
 
 def between(keys: int) -> str:
-    """The columns that the second look sends, as SQL."""
+    """The columns that the second query sends, as SQL."""
     return "c int, cut int, v binary" + "".join(f", p{n} binary" for n in range(keys))
 
 

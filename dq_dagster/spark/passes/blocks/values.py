@@ -1,4 +1,4 @@
-"""How often values occur, and where their middle lies, counted in blocks: one look at the rows."""
+"""How often values occur and where their middle lies, counted in blocks in one pass."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def values_in_blocks(
     """The frequencies of each grouping and the medians, in each part, by grouping and by metric.
 
     That is one query, whatever the number of parts, and a second one for medians that lie among
-    many values; medians of rows that were others at the second look are left out.
+    many values; medians of rows that were others in the second query are left out.
     """
     found: dict[Any, dict[Slice, Any]] = {grouping: {} for grouping in keys}
     groupings = list(keys)

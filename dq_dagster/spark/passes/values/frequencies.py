@@ -45,9 +45,10 @@ def _counted(parts: Parts, wanted: Sequence[Counting]) -> dict[Grouping, dict[Sl
     """The frequencies of each grouping in each part, from one pass over the table."""
     sets = [Counted(cut, one, n) for cut in parts.cuts for n, one in enumerate(wanted)]
     keys = [identifier(key) for key in parts.keys.values()]
-    rows = parts.frame.selectExpr(*keys, *(f"{one.sql} AS {one.key.sql}" for one in wanted))
     # Frequent values are few: it pays to count those of the smallest parts first.
     several = len(parts.cuts) > 1 and any(one.sets for one in wanted)
+    by = parts.plain_keys() if several else keys
+    rows = parts.frame.selectExpr(*by, *(f"{one.sql} AS {one.key.sql}" for one in wanted))
     counted = _in_two_steps(rows, parts, wanted) if several else _in_one_step(rows, parts, sets)
     given = _cases(sets, lambda one: f"{one.counting.key.sql} IS NOT NULL")
     known = counted.where(f"CASE g {given} END")
@@ -79,6 +80,8 @@ def _in_two_steps(rows: DataFrame, parts: Parts, wanted: Sequence[Counting]) -> 
     keys = [identifier(key) for key in parts.keys.values()]
     values = [one.key.sql for one in wanted]
     counted = _grouped(rows, [[*keys, value] for value in values], [*keys, *values], "count(1)")
+    for name, text in parts.texts().items():
+        counted = counted.withColumn(name, F.expr(text))
     columns = ["w", *values, *keys]
     by = [["w", *values, *_keys(parts, cut)] for cut in parts.cuts]
     of_cuts = _grouped(counted.withColumnRenamed("g", "w"), by, columns, "sum(n)")

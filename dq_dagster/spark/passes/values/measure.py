@@ -1,6 +1,6 @@
-"""What depends on all values of a column: how often each occurs, and which one is in the middle.
+"""How often values occur and which one is in the middle, by blocks or by SQL.
 
-Blocks answer all of it in one look at the rows where the workers can; the rest is left to SQL.
+Blocks answer all of it in one pass over the rows where the workers can; the rest is left to SQL.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dq_dagster.spark.passes.blocks.keys import block_key
 from dq_dagster.spark.passes.blocks.middles import has_ranks
 from dq_dagster.spark.passes.blocks.values import values_in_blocks
 from dq_dagster.spark.passes.blocks.workers import has_blocks, in_blocks
-from dq_dagster.spark.passes.frequencies import count_values
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
-from dq_dagster.spark.passes.medians import medians
 from dq_dagster.spark.passes.queries import side_by_side
+from dq_dagster.spark.passes.values.frequencies import count_values
+from dq_dagster.spark.passes.values.medians import medians
 
 # Metrics of one grouping share its counts; a median stands for itself.
 _Unit = Grouping | ColumnMedian
