@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -33,6 +33,8 @@ States: TypeAlias = dict[Metric, Measured]
 # What is brought to the driver stays bounded, whatever the data is divided by.
 MOST_PARTS = 50_000
 _PARTITION = "dq_partition"
+# Not times: wall clocks of a zone show some of them twice.
+_ONE_TEXT_EACH = (T.DateType, T.IntegralType)
 _SET = "dq_set"
 
 
@@ -47,6 +49,8 @@ class Division:
     partitions: tuple[str, ...] = ()
     # What the partition was declared by: a column or SQL.
     partition_by: str | None = None
+    # Columns that say the same as the key of the partition, or of a dimension, but are no texts.
+    columns: Mapping[str | None, str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -61,7 +65,11 @@ class Division:
             except RuleFailure as failure:
                 problems[name] = failure
         partition = None if partition_by is None else partition_key(table, partition_by)
-        return cls(partition, found, problems, partition_by=partition_by)
+        named: dict[str | None, str | None] = {None: partition_by}
+        named |= {name: name for name in found}
+        columns = {key: _plain_column(table, name) for key, name in named.items()}
+        plain = {key: sql for key, sql in columns.items() if sql is not None}
+        return cls(partition, found, problems, partition_by=partition_by, columns=plain)
 
     def usable(self, cuts: Sequence[Cut]) -> tuple[Cut, ...]:
         """The cuts that can be made; what remains of those that cannot is never less than all."""
@@ -88,7 +96,15 @@ def partition_key(table: JudgedTable, partition_by: str) -> str:
         if columns_used(partition_by):
             table.require_ansi()
         sql = f"({partition_by})"
-    return f"coalesce(CAST({sql} AS STRING), {text_literal(NO_KEY)})"
+    return _text_of(sql, is_partition=True)
+
+
+def _plain_column(table: JudgedTable, name: str | None) -> str | None:
+    """The column of a key if it has one text for each value; it is cheaper to group by."""
+    if name is None or name == HIDDEN_KEY or not table.has(name):
+        return None
+    column = table.column(name)
+    return column.sql if isinstance(column.kind, _ONE_TEXT_EACH) else None
 
 
 def require_possible(table: JudgedTable, partition_by: str, keys: Sequence[str]) -> None:
@@ -145,7 +161,7 @@ def _no_key(column: ColumnRef, key: str, written: str | None) -> str:
 def _group_key(table: JudgedTable, name: str) -> str:
     column = table.column(name)
     column.require(COMPARABLE, what="A breakdown", wanted="a type with simple values")
-    return f"CAST({column.sql} AS STRING)"
+    return _text_of(column.sql, is_partition=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +174,8 @@ class Parts:
     partitions: tuple[str, ...] = ()
     # What gives a row its partition, for those who divide other rows in the same way.
     partition_by: str | None = None
+    # Columns of the frame that say the same as a key, and are cheaper to group by.
+    columns: Mapping[str | None, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frame: DataFrame, cuts: tuple[Cut, ...], division: Division) -> Parts:
@@ -173,7 +191,10 @@ class Parts:
         keys = {name: unused(f"{_PARTITION}_{n}", taken) for n, name in enumerate(sql)}
         columns = [f"{sql[name]} AS {identifier(alias)}" for name, alias in keys.items()]
         keyed = division.visible(frame.selectExpr("*", *columns))
-        return cls(keyed, cuts, keys, division.partitions, division.partition_by)
+        columns_of = {name: division.columns[name] for name in keys if name in division.columns}
+        return cls(
+            keyed, cuts, keys, division.partitions, division.partition_by, columns=columns_of
+        )
 
     def one_by_one(self) -> Iterator[tuple[Slice, DataFrame]]:
         """Each partition, and all rows, as frames of their own: for what cannot be grouped."""
@@ -230,8 +251,10 @@ class Parts:
         if self.cuts == (UNDIVIDED,):
             row = self.frame.selectExpr(*columns).collect()[0]
             return {WHOLE: row.asDict(recursive=False)}
-        found = self._grouped().agg(
-            F.expr(self._set_number()).alias(_SET), *(F.expr(sql) for sql in columns)
+        found = self._with_texts(
+            self._grouped().agg(
+                F.expr(self._set_number()).alias(_SET), *(F.expr(sql) for sql in columns)
+            )
         )
         rows = self.bounded(found, MOST_PARTS)
         return {self.slice(row, self.cuts[row[_SET]]): row.asDict(recursive=False) for row in rows}
@@ -248,9 +271,38 @@ class Parts:
             None if cut.dimension is None else row[self.keys[cut.dimension]],
         )
 
+    def plain_keys(self) -> list[str]:
+        """All keys by their names, as they are cheapest to group by: not yet as texts."""
+        return [
+            f"{self.columns.get(name, identifier(key))} AS {identifier(key)}"
+            for name, key in self.keys.items()
+        ]
+
+    def texts(self) -> dict[str, str]:
+        """How keys that were not yet texts become so, by name."""
+        return {
+            self.keys[name]: _text_of(identifier(self.keys[name]), is_partition=name is None)
+            for name in self.columns
+        }
+
+    def _with_texts(self, found: DataFrame) -> DataFrame:
+        if len(self.cuts) > 1 or not self.columns:
+            return found
+        texts = self.texts()
+        return found.selectExpr(
+            *(
+                f"{texts[name]} AS {identifier(name)}" if name in texts else identifier(name)
+                for name in found.columns
+            )
+        )
+
     def _grouped(self) -> Any:
         if len(self.cuts) == 1:
-            return self.frame.groupBy(*map(identifier, self.keys_of(self.cuts[0])))
+            mine = self.keys_of(self.cuts[0])
+            by = [F.expr(sql) for sql in self.plain_keys()]
+            return self.frame.groupBy(
+                *(one for one, key in zip(by, self.keys.values(), strict=True) if key in mine)
+            )
         sets = [[identifier(key) for key in self.keys_of(cut)] for cut in self.cuts]
         return self.frame.groupingSets(sets, *map(identifier, self.keys.values()))
 
@@ -262,6 +314,11 @@ class Parts:
             for number, cut in enumerate(self.cuts)
         )
         return f"CASE grouping_id() {cases} END"
+
+
+def _text_of(sql: str, *, is_partition: bool) -> str:
+    text = f"CAST({sql} AS STRING)"
+    return f"coalesce({text}, {text_literal(NO_KEY)})" if is_partition else text
 
 
 def bounded(found: DataFrame, most: int, *, by: Iterable[str | None] = ()) -> list[Row]:

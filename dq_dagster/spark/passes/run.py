@@ -53,6 +53,7 @@ def run_group(
     home: DataFrame | None = None,
 ) -> States:
     """The states of the metrics of several passes that are run side by side."""
+    steps = _together(steps)
     if len(steps) == 1:
         return run(steps[0], frame, table, division, home)
     from dq_dagster.spark.passes.queries import side_by_side
@@ -62,6 +63,23 @@ def run_group(
     with without_quoting_rows():
         found = side_by_side(runs, frame.sparkSession)
     return {metric: states for one in found.values() for metric, states in one.items()}
+
+
+def _together(steps: Sequence[Pass]) -> Sequence[Pass]:
+    """Counts and medians of the same parts are one pass, as far as there are some of both."""
+    if not all(step.kind in _SIDE_BY_SIDE for step in steps):
+        return steps
+    counts = [step for step in steps if step.kind is PassKind.COUNT_VALUES]
+    found: list[Pass] = []
+    for step in steps:
+        if step.kind is PassKind.MEDIANS:
+            same = next((one for one in counts if one.cuts == step.cuts), None)
+            if same is not None:
+                counts.remove(same)
+                found[found.index(same)] = replace(same, metrics=same.metrics + step.metrics)
+                continue
+        found.append(step)
+    return found
 
 
 def run(
@@ -131,7 +149,7 @@ def _of_all_cuts(runs: Sequence[Measured]) -> Measured:
     return Measured(first.metric, states, cuts, first.nothing)
 
 
-def _runner(kind: PassKind) -> Runner:  # noqa: C901 (one case a kind)
+def _runner(kind: PassKind) -> Runner:
     """What runs a pass of that kind. Most plans need the first alone: others are imported late."""
     match kind:
         case PassKind.AGGREGATE:
@@ -144,18 +162,14 @@ def _runner(kind: PassKind) -> Runner:  # noqa: C901 (one case a kind)
             from dq_dagster.spark.passes.diff.measure import measure_diffs
 
             return measure_diffs
-        case PassKind.COUNT_VALUES:
-            from dq_dagster.spark.passes.frequencies import measure_frequencies
+        case PassKind.COUNT_VALUES | PassKind.MEDIANS:
+            from dq_dagster.spark.passes.values.measure import measure_values
 
-            return measure_frequencies
+            return measure_values
         case PassKind.ACROSS_ROWS:
             from dq_dagster.spark.passes.across_rows import measure_across_rows
 
             return measure_across_rows
-        case PassKind.MEDIANS:
-            from dq_dagster.spark.passes.medians import measure_medians
-
-            return measure_medians
         case PassKind.FILES:
             from dq_dagster.spark.passes.files import measure_files
 

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dq_dagster.metrics.conditions import PassKind
 from dq_dagster.metrics.frequency import DistinctCount, GroupedRows, Grouping, UniqueCount
-from dq_dagster.metrics.measured import BY_PARTITION, UNDIVIDED, Cut, Slice
+from dq_dagster.metrics.measured import BY_PARTITION, NO_KEY, UNDIVIDED, Cut, Slice
 from dq_dagster.metrics.metric import ColumnMedian, Metric, midpoint
 from dq_dagster.plan.plan import Pass
 from dq_dagster.spark.frames.columns import JudgedTable
@@ -126,7 +126,9 @@ def test_workers_count_as_python_does(
                 for task in tasks([*columns, *keys], 3, 50)
                 for block in tallies.send_buckets(task, [1, 1, 1], len(keys))
             ]
-            [sums] = tallies.tally_buckets(shuffled(sent, ["c", "b"]), cuts, len(keys), 10**6)
+            [sums] = tallies.tally_buckets(
+                shuffled(sent, ["c", "b"]), cuts, len(keys), 10**6, tallied=3
+            )
             found = {
                 (row["c"], row["cut"], *(row[f"p{n}"] for n in range(len(cuts[row["cut"]])))): (
                     row["u"], row["d"], row["r"]
@@ -139,53 +141,76 @@ def test_workers_count_as_python_does(
             }
 
 
+def _middle_of(values: list[Any], kind: Any) -> tuple[int, int]:
+    ordered = [int(n) for n in ranks.ordered_number(pa.array(sorted(values), kind))]
+    return ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+
+
+def _part_of(row: dict[str, Any], cuts: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
+    return (row["c"], row["cut"], *(row[f"p{n}"] for n in range(len(cuts[row["cut"]]))))
+
+
+@pytest.mark.parametrize("bins", [1, 16_384])
 @pytest.mark.parametrize("held", [100, 2_000_000])
-def test_workers_pick_the_middle_or_say_that_it_is_not_there(
-    held: int, monkeypatch: pytest.MonkeyPatch
+def test_workers_find_the_middle_in_one_look_or_two(
+    held: int, bins: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranks, "_MOST_HELD", held)
+    limits = {"_MOST_HELD": held, "_FEW_BINS": bins, "_MOST_BINS": min(bins, 2_048)}
+    monkeypatch.setattr(tallies, "_MOST_HELD", held)
+    for name, limit in limits.items():
+        monkeypatch.setattr(ranks, name, limit)
     chance = random.Random(held)
     for rows, most in ((1, 9), (2, 9), (30, 9), (3_000, 40), (3_000, 2**62)):
         columns, keys = _table(chance, rows, most)
         columns = columns[:2]
-        middles: dict[tuple[Any, ...], tuple[Any, Any]] = {}
-        ends: list[list[dict[Any, Any]]] = [[{} for _ in ALL_CUTS] for _ in columns]
-        for (column, cut, *part), values in by_part(columns, keys, ALL_CUTS).items():
-            ordered = [
-                int(n) for n in ranks.ordered_number(pa.array(sorted(values), columns[column].type))
-            ]
-            middle = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-            middles[column, cut, *part] = middle
-            match chance.randrange(4):
-                case 0:
-                    ends[column][cut][tuple(part)] = middle
-                case 1:
-                    ends[column][cut][tuple(part)] = (ranks.LEAST, middle[1])
-                case 2 if middle[1] < ordered[-1]:
-                    # A sample that is wrong.
-                    ends[column][cut][tuple(part)] = (middle[1] + 1, ranks.GREATEST)
-                    middles[column, cut, *part] = None, None
+        middles = {
+            part: _middle_of(values, columns[part[0]].type)
+            for part, values in by_part(columns, keys, ALL_CUTS).items()
+        }
         sent = [
             block
             for task in tasks([*columns, *keys], 3, 50)
-            for block in ranks.send_between(task, ends, ALL_CUTS, len(keys), 10**6)
+            for block in tallies.send_buckets(task, [], len(keys), ranked=2)
         ]
-        [picked] = ranks.pick_middles(shuffled(sent, ["c", "cut", "p0", "p1"]), len(keys))
-        found = {
-            (row["c"], row["cut"], *(row[f"p{n}"] for n in range(len(ALL_CUTS[row["cut"]])))): (
-                row["low"], row["high"]
-            )
-            for row in picked.to_pylist()
-        }  # fmt: skip
+        by_bucket = shuffled(sent, ["c", "b"])
+        [sums] = tallies.tally_buckets(by_bucket, ALL_CUTS, len(keys), 10**6, tallied=0)
+        found: dict[tuple[Any, ...], tuple[int, int]] = {}
+        ends: list[list[dict[Any, Any]]] = [[{} for _ in ALL_CUTS] for _ in columns]
+        for row in sums.to_pylist():
+            part = _part_of(row, ALL_CUTS)
+            if row["d"]:
+                found[part] = row["low"], row["high"]
+            else:
+                places = (row["r"] - 1) // 2 - row["u"], row["r"] // 2 - row["u"]
+                ends[part[0]][part[1]][part[2:]] = row["low"], row["high"], *places
+        if rows == 3_000 and most > 40 and bins == 1:
+            assert any(of_cut for of_column in ends for of_cut in of_column)
+        again = [
+            block
+            for task in tasks([*columns, *keys], 3, 50)
+            for block in ranks.send_between(task, ends, ALL_CUTS, len(keys))
+        ]
+        parts = shuffled(again, ["c", "cut", "p0", "p1"]) if again else []
+        [picked] = ranks.pick_middles(parts, ends, ALL_CUTS, len(keys))
+        found |= {_part_of(row, ALL_CUTS): (row["low"], row["high"]) for row in picked.to_pylist()}
         assert found == middles
 
 
+def test_workers_say_that_the_values_are_others_than_before() -> None:
+    [batch] = pa.table({"v": [1, 2, 3]}).to_batches()
+    ends: ranks.Ends = [[{(): (2, 9, 0, 2)}]]
+    sent = list(ranks.send_between([batch], ends, [()], 0))
+    [picked] = ranks.pick_middles(sent, ends, [()], 0)
+    assert picked.to_pylist() == [{"c": 0, "cut": 0, "low": None, "high": None}]
+
+
 def test_workers_need_nothing_of_the_package() -> None:
+    ends: ranks.Ends = [[{(): (2, 9, 0, 1)}]]
     functions = {
-        "send": partial(tallies.send_buckets, widths=[1], keys=0),
-        "tally": partial(tallies.tally_buckets, cuts=[()], keys=0, most=9),
-        "between": partial(ranks.send_between, ends=[[{}]], cuts=[()], keys=0, most=9),
-        "pick": partial(ranks.pick_middles, keys=0),
+        "send": partial(tallies.send_buckets, widths=[1], keys=0, ranked=1),
+        "tally": partial(tallies.tally_buckets, cuts=[()], keys=0, most=9, tallied=1),
+        "between": partial(ranks.send_between, ends=ends, cuts=[()], keys=0),
+        "pick": partial(ranks.pick_middles, ends=ends, cuts=[()], keys=0),
     }
     shipped: bytes = cloudpickle.dumps(functions)  # type: ignore[no-untyped-call]
     script = """
@@ -193,16 +218,17 @@ import pickle, sys
 sys.modules["dq_dagster"] = None
 import pyarrow as pa
 shipped = pickle.load(sys.stdin.buffer)
-rows = [pa.record_batch({"v": pa.array([1, 2, 2, 7])})]
-print([b.to_pylist() for b in shipped["tally"](shipped["send"](rows))])
-print([b.to_pylist() for b in shipped["pick"](shipped["between"](rows))])
+rows = [pa.record_batch({"k": pa.array([1, 2, 2, 7]), "v": pa.array([1, 2, 2, 7])})]
+for block in shipped["tally"](shipped["send"](rows)):
+    print([list(row.values()) for row in block.to_pylist()])
+print([b.to_pylist() for b in shipped["pick"](shipped["between"]([rows[0].select(["v"])]))])
 """
     done = subprocess.run(
         [sys.executable, "-c", script], input=shipped, capture_output=True, check=True
     )
     assert done.stdout.decode().splitlines() == [
-        "[[{'c': 0, 'cut': 0, 'u': 2, 'd': 3, 'r': 4}]]",
-        "[[{'c': 0, 'cut': 0, 'nan': 0, 'low': 2, 'high': 2}]]",
+        "[[0, 0, 2, 3, 4, None, None, None], [1, 0, 1, 1, 4, 2, 2, 7]]",
+        "[[{'c': 0, 'cut': 0, 'low': 2, 'high': 2}]]",
     ]
 
 
@@ -389,3 +415,21 @@ def test_both_ways_find_the_same_medians_of_many_rows(spark: SparkSession) -> No
     for row in exact:
         for name in ("x", "few"):
             assert found[ColumnMedian(name)].value(Slice(row["p"])) == row[f"median({name})"]
+
+
+def test_keys_that_are_no_texts_become_those_that_spark_writes(spark: SparkSession) -> None:
+    days = ("0", "2932896", "2932897", "-719529", "-800000", "NULL")
+    keys = ", ".join(f"({day}, {n % 3 - 1 if n else 'NULL'}, {n})" for n, day in enumerate(days))
+    frame = spark.sql(f"SELECT * FROM VALUES {keys} AS t(day, d, i)").selectExpr(
+        "date_from_unix_date(CAST(day AS INT)) AS p", "d", "i"
+    )
+    written = f"coalesce(CAST(p AS STRING), '{NO_KEY}') AS p", "CAST(d AS STRING) AS d"
+    texts = [(row["p"], row["d"]) for row in frame.selectExpr(*written).collect()]
+    slices = {part for p, d in texts for part in _slices((p, d))}
+    assert {"+10000-01-01", "9999-12-31", NO_KEY} < {p for p, _ in texts}
+    grouping = Grouping(("i",), blank_is_empty=False, where=None)
+    for kind, metric in (
+        (PassKind.COUNT_VALUES, UniqueCount(grouping)),
+        (PassKind.MEDIANS, ColumnMedian("i")),
+    ):
+        assert set(measured(frame, kind, [metric])[metric].states) == slices

@@ -5,7 +5,7 @@ This module is shipped to the workers, so it uses nothing but numpy, Arrow and P
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,54 @@ import pyarrow.compute as pc
 
 # A part by the keys of its cut, as bytes; None stands for NULL.
 Name = tuple[bytes | None, ...]
+
+# What crosses the shuffle: column and bucket, the form of the values, these themselves, how often
+# each occurs, and its part.
+SENT = "c int, b int, w int, k binary, n binary, p binary, names array<binary>"
+_SENT = pa.schema(
+    [
+        *((name, pa.int32()) for name in "cbw"),
+        *((name, pa.binary()) for name in "knp"),
+        ("names", pa.list_(pa.binary())),
+    ]
+)
+_SAMPLE = 4_096
+_SHORT = 2**16
+# The last day of the year 9999; later ones are written with a sign.
+_LAST_DAY = 2_932_896
+
+
+def sent_rows(rows: Sequence[tuple[Any, ...]], names: Sequence[Name]) -> Any:
+    """One row a block; the names of the parts are the same for all."""
+    flat = [text for name in names for text in name]
+    columns = zip(*((*row, flat) for row in rows), strict=True)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(one, kind) for one, kind in zip(columns, _SENT.types, strict=True)],
+        schema=_SENT,
+    )
+
+
+def received(batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The rows that were sent, one at a time: each may be large."""
+    for batch in batches:
+        for n in range(batch.num_rows):
+            yield {field: batch.column(field)[n].as_py() for field in _SENT.names}
+
+
+def few_codes(word: Any, most: int) -> tuple[Any, Any] | None:
+    """For each word its place among the distinct ones, and those; None if they are not few."""
+    some = np.sort(word[:: max(1, len(word) // _SAMPLE)][:_SAMPLE])
+    if np.count_nonzero(some[1:] != some[:-1]) > len(some) // 4:
+        return None
+    coded = pc.dictionary_encode(pa.array(word))
+    if len(coded.dictionary) > most:
+        return None
+    return coded.indices.to_numpy(), coded.dictionary.to_numpy()
+
+
+def short(numbers: Any, below: int) -> Any:
+    """Numbers in a type that is fast to order by, if they are small enough."""
+    return numbers.astype(np.uint16) if below <= _SHORT else numbers
 
 
 class PartCodes:
@@ -50,8 +98,26 @@ class PartCodes:
     @staticmethod
     def _column(known: dict[bytes | None, int], column: Any) -> Any:
         coded = pc.dictionary_encode(column, null_encoding="encode")
-        ids = [known.setdefault(text, len(known)) for text in coded.dictionary.to_pylist()]
+        ids = [known.setdefault(text, len(known)) for text in _texts(coded.dictionary)]
         return np.asarray(ids, np.int64)[coded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _texts(keys: Any) -> list[bytes | None]:
+    """Keys as bytes; of dates and whole numbers the texts that Spark writes."""
+    if pa.types.is_binary(keys.type):
+        texts: list[bytes | None] = keys.to_pylist()
+        return texts
+    is_date = pa.types.is_date(keys.type)
+    numbers = (keys.cast(pa.int32()) if is_date else keys).to_pylist()
+    return [None if n is None else (_date_text(n) if is_date else str(n)).encode() for n in numbers]
+
+
+def _date_text(days: int) -> str:
+    text = str(np.datetime64(days, "D"))
+    if days > _LAST_DAY:
+        return f"+{text}"
+    # Numpy counts the sign of a year as one of its four digits.
+    return f"-{text[1:].zfill(10)}" if text.startswith("-") else text
 
 
 def _first_rows(ids: Sequence[Any]) -> tuple[Any, Any]:
@@ -81,9 +147,22 @@ class Totals:
     def __len__(self) -> int:
         return sum(map(len, self._parts))
 
-    def numbers(self, names: Iterable[Name]) -> Any:
-        """The numbers of combinations here."""
-        return np.asarray([self._number(name) for name in names], np.int64)
+    @property
+    def combinations(self) -> int:
+        return len(self._combinations)
+
+    def numbers_in(self, row: Mapping[str, Any], keys: int, many: int) -> Any:
+        """The numbers here of the parts that a row that was sent has so many values of."""
+        flat = row["names"]
+        names = [tuple(flat[n : n + keys]) for n in range(0, len(flat), keys or 1)]
+        numbers = np.asarray([self._number(name) for name in names or [()]], np.int64)
+        if row["p"] is None:
+            return np.full(many, numbers[0])
+        return numbers[np.frombuffer(row["p"], np.int32)]
+
+    def names(self, cut: int) -> list[Name]:
+        """The keys of the parts of a cut, by number."""
+        return list(self._parts[cut])
 
     def _number(self, name: Name) -> int:
         number = self._combinations.get(name)

@@ -14,28 +14,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dq_dagster.spark.passes.blocks.arrays import Name, PartCodes, Totals, mixed, words
+from dq_dagster.spark.passes.blocks import ranks
+from dq_dagster.spark.passes.blocks.arrays import (
+    Name,
+    PartCodes,
+    Totals,
+    few_codes,
+    mixed,
+    received,
+    sent_rows,
+    words,
+)
 
 _BUCKET_BITS = 56
 _BUCKETS = 256
 # So many values are held before they are sent, or counted together.
 _MOST_HELD = 2_000_000
-_SAMPLE = 4_096
 
-SENT = "c int, b int, w int, k binary, n binary, p binary, names array<binary>"
-_SENT = pa.schema(
-    [
-        ("c", pa.int32()),
-        ("b", pa.int32()),
-        ("w", pa.int32()),
-        ("k", pa.binary()),
-        ("n", pa.binary()),
-        ("p", pa.binary()),
-        ("names", pa.list_(pa.binary())),
-    ]
-)
 UNIQUE, DISTINCT, ROWS = range(3)
 
 
@@ -51,38 +47,52 @@ class Values(NamedTuple):
         return Values(*(None if one is None else one[places] for one in self))
 
 
-def send_buckets(batches: Iterable[Any], widths: Sequence[int], keys: int) -> Iterator[Any]:
-    """Each value has one or two columns, as ``widths`` say; ``keys`` after them name its part."""
-    held: list[list[Values]] = [[] for _ in widths]
+def send_buckets(
+    batches: Iterable[Any], widths: Sequence[int], keys: int, ranked: int = 0
+) -> Iterator[Any]:
+    """Each value that is counted has one or two columns, as ``widths`` say.
+
+    After them come columns that are ``ranked``, and ``keys`` that name a row's part.
+    """
+    several = [*widths, *[1] * ranked]
+    held: list[list[Values]] = [[] for _ in several]
     codes, many = PartCodes(keys), 0
     for batch in batches:
-        part = codes.of(batch.columns[sum(widths) :], batch.num_rows)
-        for mine, values in zip(held, _values(batch, widths, part), strict=True):
+        part = codes.of(batch.columns[sum(several) :], batch.num_rows)
+        for mine, values in zip(held, _values(batch, widths, ranked, part), strict=True):
             if len(values.part):
                 mine.append(values)
                 many += len(values.part)
         if many >= _MOST_HELD:
-            yield from _blocks(held, codes.names())
-            held, codes, many = [[] for _ in widths], PartCodes(keys), 0
-    yield from _blocks(held, codes.names())
+            yield from _blocks(held, codes.names(), len(widths))
+            held, codes, many = [[] for _ in several], PartCodes(keys), 0
+    yield from _blocks(held, codes.names(), len(widths))
 
 
-def _values(batch: Any, widths: Sequence[int], part: Any) -> Iterator[Values]:
+def _values(batch: Any, widths: Sequence[int], ranked: int, part: Any) -> Iterator[Values]:
     start = 0
-    for width in widths:
+    for number, width in enumerate([*widths, *[1] * ranked]):
         columns, at = batch.columns[start : start + width], part
         start += width
         if columns[0].null_count:
             there = columns[0].is_valid()
             columns = [column.filter(there) for column in columns]
             at = part[there.to_numpy(zero_copy_only=False)]
-        yield Values(*words(columns), at)
+        if number < len(widths):
+            yield Values(*words(columns), at)
+        else:
+            yield Values(ranks.ordered_number(columns[0]), None, at)
 
 
-def _blocks(held: Sequence[Sequence[Values]], names: list[Name]) -> Iterator[Any]:
+def _blocks(held: Sequence[Sequence[Values]], names: list[Name], tallied: int) -> Iterator[Any]:
     for number, mine in enumerate(held):
-        if mine:
-            yield _block(number, _counted(_spread(joined(mine)), len(names)), names)
+        if not mine:
+            continue
+        values = joined(mine)
+        if number < tallied:
+            yield _block(number, _counted(_spread(values), len(names)), names)
+        else:
+            yield ranks.block(number, values.first, values.part, names)
 
 
 def joined(values: Sequence[Values]) -> Values:
@@ -111,13 +121,10 @@ def _spread(values: Values) -> Values:
 def _counted(values: Values, parts: int) -> Values:
     """Values with how often they occur, if a sample says that they are few; else as they are."""
     first, second = values.first, values.second
-    some = np.sort(first[:: max(1, len(first) // _SAMPLE)][:_SAMPLE])
-    if np.count_nonzero(some[1:] != some[:-1]) > len(some) // 4:
+    coded = few_codes(first, _MOST_HELD // parts)
+    if coded is None:
         return values
-    coded = pc.dictionary_encode(pa.array(first))
-    place, known = coded.indices.to_numpy(), coded.dictionary.to_numpy()
-    if len(known) * parts > _MOST_HELD:
-        return values
+    place, known = coded
     if second is not None:
         seconds = np.zeros(len(known), np.uint64)
         seconds[place] = second
@@ -139,49 +146,48 @@ def _block(column: int, values: Values, names: list[Name]) -> Any:
     value = first if second is None else np.stack([first, second], axis=1)
     # The rows of one part need no numbers.
     part = None if len(names) == 1 else part
-    flat = [text for name in names for text in name]
     rows: list[tuple[Any, ...]] = []
     for at in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
         where = slice(ends[at - 1] if at else 0, ends[at])
         arrays = [None if one is None else one[where].tobytes() for one in (value, count, part)]
-        rows.append((column, at, 1 if second is None else 2, *arrays, flat))
-    columns = zip(*rows, strict=True)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(one, kind) for one, kind in zip(columns, _SENT.types, strict=True)],
-        schema=_SENT,
-    )
+        rows.append((column, at, 1 if second is None else 2, *arrays))
+    return sent_rows(rows, names)
 
 
 def tally_buckets(
-    batches: Iterable[Any], cuts: Sequence[Sequence[int]], keys: int, most: int
+    batches: Iterable[Any], cuts: Sequence[Sequence[int]], keys: int, most: int, tallied: int
 ) -> Iterator[Any]:
     """The sums of each column, by cut and part; a cut is the places of its keys.
 
-    The rows come ordered by column and bucket, so that one bucket at a time is in memory. With
-    more than ``most`` parts the rest does not matter.
+    The rows come ordered by column and bucket, so that one bucket at a time is in memory. Columns
+    after those that are ``tallied`` are ranked. With more than ``most`` parts the rest does not
+    matter.
     """
     totals: dict[int, Totals] = {}
-    bucket = None
-    for row in _rows(batches):
+    ranked: list[tuple[Any, ...]] = []
+    bucket: _Bucket | ranks.Collected | None = None
+    for row in received(batches):
         if bucket is None or not bucket.takes(row):
-            if bucket is not None:
-                bucket.tally()
-                if sum(map(len, totals.values())) > most:
-                    break
+            ranked += _done(bucket)
+            bucket = None
+            if sum(map(len, totals.values())) > most:
+                break
             mine = totals.setdefault(row["c"], Totals(cuts, 3))
-            bucket = _Bucket(row["c"], row["b"], keys, mine)
+            if row["c"] < tallied:
+                bucket = _Bucket(row["c"], row["b"], keys, mine)
+            else:
+                bucket = ranks.Collected(row["c"], keys, mine)
         bucket.add(row)
-    else:
-        if bucket is not None:
-            bucket.tally()
-    yield _sums(totals, keys)
+    ranked += _done(bucket)
+    yield _sums(totals, ranked, keys)
 
 
-def _rows(batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    for batch in batches:
-        for n in range(batch.num_rows):
-            # One at a time: a row may be large.
-            yield {field: batch.column(field)[n].as_py() for field in _SENT.names}
+def _done(bucket: _Bucket | ranks.Collected | None) -> list[tuple[Any, ...]]:
+    """The rows of what is ranked; what is tallied is in the totals."""
+    if bucket is None:
+        return []
+    bucket.tally()
+    return bucket.rows if isinstance(bucket, ranks.Collected) else []
 
 
 class _Bucket:
@@ -201,13 +207,7 @@ class _Bucket:
     def add(self, row: dict[str, Any]) -> None:
         value = np.frombuffer(row["k"], np.uint64).reshape(-1, row["w"])
         count = None if row["n"] is None else np.frombuffer(row["n"], np.int64)
-        flat = row["names"]
-        names = [tuple(flat[n : n + self._keys]) for n in range(0, len(flat), self._keys or 1)]
-        numbers = self._totals.numbers(names or [()])
-        if row["p"] is None:
-            part = np.full(len(value), numbers[0])
-        else:
-            part = numbers[np.frombuffer(row["p"], np.int32)]
+        part = self._totals.numbers_in(row, self._keys, len(value))
         second = value[:, 1] if row["w"] == 2 else None
         self._blocks.append(Values(value[:, 0], second, part, count))
         self._held += len(value)
@@ -272,23 +272,27 @@ def _shortened(values: Values) -> Values:
     return values.at(order[start])._replace(count=times)
 
 
-def _sums(totals: dict[int, Totals], keys: int) -> Any:
+def _sums(totals: dict[int, Totals], ranked: list[tuple[Any, ...]], keys: int) -> Any:
     """One row for each column, cut and part."""
     rows = [
-        (column, cut, *sums, *name, *[None] * (keys - len(name)))
+        (column, cut, *sums, None, None, None, *name, *[None] * (keys - len(name)))
         for column, mine in totals.items()
         for cut, name, sums in mine.rows()
         if sums[ROWS]
     ]
-    names = ["c", "cut", "u", "d", "r", *(f"p{n}" for n in range(keys))]
-    kinds = [pa.int32(), pa.int32(), *[pa.int64()] * 3, *[pa.binary()] * keys]
-    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    names = ["c", "cut", "u", "d", "r", "low", "high", "top", *(f"p{n}" for n in range(keys))]
+    kinds = [pa.int32(), pa.int32(), *[pa.int64()] * 6, *[pa.binary()] * keys]
+    columns = list(zip(*rows, *ranked, strict=True)) or [()] * len(names)
     arrays = [pa.array(one, kind) for one, kind in zip(columns, kinds, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, names=names)
 
 
 def tallied(keys: int) -> str:
-    """The columns of the sums, as SQL."""
-    return "c int, cut int, u bigint, d bigint, r bigint" + "".join(
-        f", p{n} binary" for n in range(keys)
-    )
+    """The columns of the sums, as SQL.
+
+    Of a column that is ranked, ``r`` are its values, ``low`` and ``high`` the ends of its middle
+    bins, ``u`` the values below them, ``d`` is 1 if the ends are the middle values themselves, and
+    ``top`` is the greatest.
+    """
+    sums = ", ".join(f"{name} bigint" for name in ("u", "d", "r", "low", "high", "top"))
+    return f"c int, cut int, {sums}" + "".join(f", p{n} binary" for n in range(keys))

@@ -1,4 +1,4 @@
-"""How many values occur once and how many more often, counted in blocks."""
+"""How often values occur and where their middle lies, counted in blocks in one pass."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 
 from dq_dagster.metrics.frequency import Frequencies, Grouping, Level
-from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
-from dq_dagster.spark.frames.columns import identifier
+from dq_dagster.metrics.measured import UNDIVIDED, Slice
+from dq_dagster.spark.expressions.brackets import MedianSql
 from dq_dagster.spark.frames.slicing import Parts
-from dq_dagster.spark.passes.blocks import tallies
+from dq_dagster.spark.passes.blocks import arrays, tallies
 from dq_dagster.spark.passes.blocks.keys import BlockKey
+from dq_dagster.spark.passes.blocks.middles import (
+    key_columns,
+    key_places,
+    medians_in_blocks,
+    ranked_sql,
+    slice_of,
+)
 from dq_dagster.spark.passes.blocks.workers import mapped
 
 if TYPE_CHECKING:
@@ -23,58 +30,54 @@ if TYPE_CHECKING:
 _MOST_SUMS = 500_000
 
 
-def count_in_blocks(
-    parts: Parts, keys: Mapping[Grouping, BlockKey]
-) -> dict[Grouping, dict[Slice, Frequencies]]:
-    """The frequencies of each grouping in each part: one query, whatever the number of parts."""
-    found: dict[Grouping, dict[Slice, Frequencies]] = {grouping: {} for grouping in keys}
+def values_in_blocks(
+    parts: Parts, keys: Mapping[Grouping, BlockKey], wanted: Sequence[MedianSql]
+) -> dict[Any, dict[Slice, Any]]:
+    """The frequencies of each grouping and the medians, in each part, by grouping and by metric.
+
+    That is one query, whatever the number of parts, and a second one for medians that lie among
+    many values; medians of rows that were others in the second query are left out.
+    """
+    found: dict[Any, dict[Slice, Any]] = {grouping: {} for grouping in keys}
     groupings = list(keys)
-    for row in _sums(parts, list(keys.values())):
-        part = slice_of(row, parts.cuts[row["cut"]])
-        found[groupings[row["c"]]][part] = _frequencies(row["u"], row["d"], row["r"])
-    return found
+    ranked: list[Row] = []
+    for row in _sums(parts, list(keys.values()), wanted):
+        if row["c"] < len(groupings):
+            part = slice_of(row, parts.cuts[row["cut"]])
+            found[groupings[row["c"]]][part] = _frequencies(row["u"], row["d"], row["r"])
+        else:
+            ranked.append(row)
+    return {**found, **medians_in_blocks(parts, wanted, ranked, len(groupings))}
 
 
-def _sums(parts: Parts, keys: Sequence[BlockKey]) -> list[Row]:
-    """One row for each grouping, cut and part."""
+def _sums(parts: Parts, keys: Sequence[BlockKey], wanted: Sequence[MedianSql]) -> list[Row]:
+    """One row for each grouping or median, cut and part."""
     many = len(parts.keys)
     rows = parts.frame.selectExpr(
         *(f"{sql} AS k{n}_{m}" for n, key in enumerate(keys) for m, sql in enumerate(key)),
+        *(f"{ranked_sql(one)} AS v{n}" for n, one in enumerate(wanted)),
         *key_columns(parts),
     )
-    send = partial(tallies.send_buckets, widths=[len(key) for key in keys], keys=many)
-    sent = mapped(rows, send, tallies.SENT).repartition("c", "b").sortWithinPartitions("c", "b")
-    tally = partial(tallies.tally_buckets, cuts=key_places(parts), keys=many, most=_MOST_SUMS)
+    widths = [len(key) for key in keys]
+    send = partial(tallies.send_buckets, widths=widths, keys=many, ranked=len(wanted))
+    sent = mapped(rows, send, arrays.SENT).repartition("c", "b").sortWithinPartitions("c", "b")
+    tally = partial(
+        tallies.tally_buckets,
+        cuts=key_places(parts),
+        keys=many,
+        most=_MOST_SUMS,
+        tallied=len(keys),
+    )
     names = [f"p{n}" for n in range(many)]
     by_task = mapped(sent, tally, tallies.tallied(many))
+    # The sums of a median come from one task alone.
     sums = by_task.groupBy("c", "cut", *names).agg(
-        *(F.expr(f"sum({one})").alias(one) for one in "udr")
+        *(F.expr(f"sum({one})").alias(one) for one in "udr"),
+        *(F.expr(f"max({one})").alias(one) for one in ("low", "high", "top")),
     )
-    shown = sums.selectExpr("c", "cut", *(f"CAST({n} AS STRING) AS {n}" for n in names), *"udr")
+    texts = (f"CAST({n} AS STRING) AS {n}" for n in names)
+    shown = sums.selectExpr("c", "cut", *texts, *"udr", "low", "high", "top")
     return shown.collect() if parts.cuts == (UNDIVIDED,) else parts.bounded(shown, _MOST_SUMS)
-
-
-def key_columns(parts: Parts) -> list[str]:
-    """The keys of a row's parts, as bytes: a text that is none to Python is still a key."""
-    return [
-        f"CAST({identifier(key)} AS BINARY) AS p{n}" for n, key in enumerate(parts.keys.values())
-    ]
-
-
-def key_places(parts: Parts) -> list[tuple[int, ...]]:
-    """For each cut, which of the key columns tell its parts apart."""
-    names = list(parts.keys.values())
-    return [tuple(names.index(key) for key in parts.keys_of(cut)) for cut in parts.cuts]
-
-
-def slice_of(row: Any, cut: Cut) -> Slice:
-    """The part that a row of sums speaks of: the keys of its cut come first."""
-    keys = [row[f"p{n}"] for n in range(int(cut.partitioned) + (cut.dimension is not None))]
-    return Slice(
-        keys[0] if cut.partitioned else None,
-        cut.dimension,
-        None if cut.dimension is None else keys[-1],
-    )
 
 
 def _frequencies(unique: int, distinct: int, rows: int) -> Frequencies:

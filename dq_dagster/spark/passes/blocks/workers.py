@@ -45,7 +45,7 @@ def has_blocks(session: SparkSession) -> bool:
 def _tried(session: SparkSession) -> bool:
     one = session.range(0, 1, 1, 1).selectExpr("id", "CAST('part' AS BINARY) AS p")
     function = partial(tallies.send_buckets, widths=[1], keys=1)
-    return len(mapped(one, function, tallies.SENT).collect()) == 1
+    return len(mapped(one, function, arrays.SENT).collect()) == 1
 
 
 def mapped(

@@ -1,7 +1,6 @@
-"""Exact medians of many columns: a sample says about where they lie, a second query finds them.
+"""Exact medians of many columns by SQL: a sample says about where they lie.
 
-That query counts the values below two ends and picks the middle ones between them, in blocks where
-the workers can, else by SQL.
+A second query counts the values below two ends and picks the middle ones between them.
 """
 
 from __future__ import annotations
@@ -9,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Slice
-from dq_dagster.metrics.metric import ColumnMedian, Metric
+from dq_dagster.metrics.metric import Metric
 from dq_dagster.spark.expressions.brackets import (
     NO_ENDS,
     Bracket,
@@ -25,40 +24,18 @@ from dq_dagster.spark.expressions.brackets import (
     MedianSql,
     Middles,
     Missed,
-    median_sql,
     middle,
     sampled_brackets,
 )
 from dq_dagster.spark.frames.ansi import home_of, under_ansi
-from dq_dagster.spark.frames.columns import JudgedTable, identifier
-from dq_dagster.spark.frames.slicing import MOST_PARTS, Parts, States
-from dq_dagster.spark.passes.blocks.middles import has_ranks, middles_in_blocks
-from dq_dagster.spark.passes.blocks.workers import has_blocks, in_blocks
-from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
+from dq_dagster.spark.frames.columns import identifier
+from dq_dagster.spark.frames.slicing import MOST_PARTS, Parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # A sample that misses a median is followed by another one.
 _SEEDS = (1, 2, 3)
-
-
-def measure_medians(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
-    """The medians of all columns, from two queries."""
-    tasks: dict[Metric, MedianSql] = {}
-    found: dict[Metric, dict[Slice, Any] | RuleFailure] = {}
-    for metric in cast("Sequence[ColumnMedian]", metrics):
-        try:
-            tasks[metric] = median_sql(metric, table)
-        except RuleFailure as failure:
-            found[metric] = failure
-    found |= isolated(
-        tasks,
-        lambda some: medians(parts, list(some.values())),
-        narrow=in_halves,
-        fail=with_failures,
-    )
-    return {metric: parts.measured(metric, states) for metric, states in found.items()}
 
 
 def medians(
@@ -76,16 +53,6 @@ def medians(
 
 def _middles(parts: Parts, wanted: Sequence[MedianSql], brackets: Brackets) -> Middles:
     """The medians between these ends, without those of columns that have one outside."""
-    found: Middles = {}
-    ranked = [one for one in wanted if has_ranks(one)]
-    if ranked and has_blocks(parts.frame.sparkSession):
-        found = in_blocks(lambda: middles_in_blocks(parts, ranked, brackets))
-    rest = [one for one in wanted if one.metric not in found]
-    return {**found, **(middles_by_sql(parts, rest, brackets) if rest else {})}
-
-
-def middles_by_sql(parts: Parts, wanted: Sequence[MedianSql], brackets: Brackets) -> Middles:
-    """The same by SQL, in one query."""
     undivided = parts.cuts == (UNDIVIDED,)
     rows = (_of_whole if undivided else _of_parts)(parts, wanted, brackets)
     found: Middles = {one.metric: {} for one in wanted}

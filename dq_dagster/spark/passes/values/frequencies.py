@@ -1,29 +1,23 @@
-"""How often values occur, for many columns in one query and without an unbounded collect.
+"""How often values occur, by SQL, for many columns in one query and without an unbounded collect.
 
-Where only the number of values matters, blocks count them if the workers can. By SQL, an inner
-aggregation counts each value of each grouping (grouping sets: one pass over the rows). The outer
-one counts how many values have each count, which is a small table for any data.
+An inner aggregation counts each value of each grouping (grouping sets: one pass over the rows). The
+outer one counts how many values have each count, which is a small table for any data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
 from dq_dagster.errors import RuleFailure
-from dq_dagster.metrics.frequency import Frequencies, FrequencyMetric, Grouping, Level
+from dq_dagster.metrics.frequency import Frequencies, Grouping, Level
 from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
-from dq_dagster.metrics.metric import Metric
-from dq_dagster.spark.expressions.values import Counting, counting, transport
-from dq_dagster.spark.frames.columns import ColumnRef, JudgedTable, identifier
-from dq_dagster.spark.frames.slicing import Parts, States, grouping_id
-from dq_dagster.spark.passes.blocks.keys import block_key
-from dq_dagster.spark.passes.blocks.values import count_in_blocks
-from dq_dagster.spark.passes.blocks.workers import has_blocks, in_blocks
-from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
+from dq_dagster.spark.expressions.values import Counting, transport
+from dq_dagster.spark.frames.columns import ColumnRef, identifier
+from dq_dagster.spark.frames.slicing import Parts, grouping_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -34,63 +28,27 @@ _MOST_SETS = 8
 _MOST_LEVELS = 500_000
 
 
-def measure_frequencies(metrics: Sequence[Metric], parts: Parts, table: JudgedTable) -> States:
-    """The frequencies that each metric is read off, from one query for all groupings."""
-    wanted = cast("Sequence[FrequencyMetric]", metrics)
-    failures: dict[Metric, RuleFailure] = {}
-    tasks: dict[Grouping, Counting] = {}
-    for metric in wanted:
-        try:
-            tasks[metric.grouping] = _with(metric, tasks.get(metric.grouping), table, len(tasks))
-        except RuleFailure as failure:
-            failures[metric] = failure
-    counted = isolated(
-        tasks, lambda some: _counted(parts, some, table), narrow=in_halves, fail=with_failures
-    )
-    return {
-        metric: parts.measured(
-            metric, failures.get(metric) or counted[metric.grouping], Frequencies(())
-        )
-        for metric in wanted
-    }
-
-
-def _with(metric: FrequencyMetric, known: Counting | None, table: JudgedTable, n: int) -> Counting:
-    """The counting that serves this metric too; a set that does not fit spoils no other."""
-    task = known or counting(metric.grouping, table, alias=f"k{n}")
-    return task if metric.members is None else task.against(metric.members)
-
-
-def _counted(
-    parts: Parts, tasks: Mapping[Grouping, Counting], table: JudgedTable
-) -> dict[Grouping, dict[Slice, Frequencies]]:
-    """In blocks what those can count, the rest by SQL."""
-    keys = {
-        grouping: key
-        for grouping, task in tasks.items()
-        if not task.sets and (key := block_key(grouping, table)) is not None
-    }
-    found = {}
-    if keys and has_blocks(parts.frame.sparkSession):
-        found = in_blocks(lambda: count_in_blocks(parts, keys))
-    rest = [task for grouping, task in tasks.items() if grouping not in found]
-    # Comparing with a set makes Spark sort all values it counts, so others are counted apart.
-    for some in ([one for one in rest if one.sets], [one for one in rest if not one.sets]):
-        size = max(1, _MOST_SETS // len(parts.cuts))
-        for start in range(0, len(some), size):
-            found |= count_values(parts, some[start : start + size])
-    return found
-
-
 def count_values(
     parts: Parts, wanted: Sequence[Counting]
 ) -> dict[Grouping, dict[Slice, Frequencies]]:
+    """The frequencies of each grouping in each part, from as few passes as is fast."""
+    found: dict[Grouping, dict[Slice, Frequencies]] = {}
+    # Comparing with a set makes Spark sort all values it counts, so others are counted apart.
+    for some in ([one for one in wanted if one.sets], [one for one in wanted if not one.sets]):
+        size = max(1, _MOST_SETS // len(parts.cuts))
+        for start in range(0, len(some), size):
+            found |= _counted(parts, some[start : start + size])
+    return found
+
+
+def _counted(parts: Parts, wanted: Sequence[Counting]) -> dict[Grouping, dict[Slice, Frequencies]]:
     """The frequencies of each grouping in each part, from one pass over the table."""
     sets = [Counted(cut, one, n) for cut in parts.cuts for n, one in enumerate(wanted)]
     keys = [identifier(key) for key in parts.keys.values()]
-    rows = parts.frame.selectExpr(*keys, *(f"{one.sql} AS {one.key.sql}" for one in wanted))
     # Frequent values are few: it pays to count those of the smallest parts first.
     several = len(parts.cuts) > 1 and any(one.sets for one in wanted)
+    by = parts.plain_keys() if several else keys
+    rows = parts.frame.selectExpr(*by, *(f"{one.sql} AS {one.key.sql}" for one in wanted))
     counted = _in_two_steps(rows, parts, wanted) if several else _in_one_step(rows, parts, sets)
     given = _cases(sets, lambda one: f"{one.counting.key.sql} IS NOT NULL")
     known = counted.where(f"CASE g {given} END")
@@ -122,6 +80,8 @@ def _in_two_steps(rows: DataFrame, parts: Parts, wanted: Sequence[Counting]) -> 
     keys = [identifier(key) for key in parts.keys.values()]
     values = [one.key.sql for one in wanted]
     counted = _grouped(rows, [[*keys, value] for value in values], [*keys, *values], "count(1)")
+    for name, text in parts.texts().items():
+        counted = counted.withColumn(name, F.expr(text))
     columns = ["w", *values, *keys]
     by = [["w", *values, *_keys(parts, cut)] for cut in parts.cuts]
     of_cuts = _grouped(counted.withColumnRenamed("g", "w"), by, columns, "sum(n)")

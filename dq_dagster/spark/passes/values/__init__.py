@@ -1,0 +1,1 @@
+"""What depends on all values of a column: how often each occurs, and which is in the middle."""
