@@ -6,6 +6,7 @@ same of it again and again: of several ranges the tightest decides, of several s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from datetime import date, datetime
@@ -65,7 +66,9 @@ def _tightest(one: Constant | None, other: Constant | None, choose: Any) -> Cons
 def _order(bound: Constant) -> str | None:
     """The values that a bound can be compared with; None if that depends on the column."""
     value = bound.value
-    if isinstance(value, bool | str | datetime) or value != value:
+    if isinstance(value, bool | str | datetime):
+        return None
+    if isinstance(value, float | Decimal) and math.isnan(value):
         return None
     return "day" if isinstance(value, date) else "number"
 

@@ -12,6 +12,10 @@ from dq_dagster.metrics.conditions import Condition, Fault, IsEmpty, Outside, Se
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.metrics.unions import united
 
+# A little more than 0.1, and as a double the same.
+FINE = Decimal("0.10000000000000000001")
+BLANK = IsEmpty("x", blank_is_empty=True)
+
 
 def outside(low: Any = None, high: Any = None, column: str = "x", **further: Any) -> Outside:
     bounds = [None if bound is None else Constant.of(bound) for bound in (low, high)]
@@ -20,7 +24,7 @@ def outside(low: Any = None, high: Any = None, column: str = "x", **further: Any
 
 def in_set(*values: Any, **further: Any) -> SetMembership:
     listed = tuple(map(Constant.of, values))
-    return SetMembership("x", False, listed, **{"member": True, **further})  # noqa: FBT003
+    return SetMembership("x", False, listed, **{"member": True, **further})
 
 
 def conditions(*some: Condition) -> list[Condition]:
@@ -32,15 +36,15 @@ def conditions(*some: Condition) -> list[Condition]:
     [
         (outside(1, 9), outside(2, 10), outside(2, 9)),
         (outside(1), outside(high=9), outside(1, 9)),
-        (outside(0.1), outside(Decimal("0.10000000000000000001")), outside(Decimal("0.10000000000000000001"))),
+        (outside(0.1), outside(FINE), outside(FINE)),
         (outside(high=10**30), outside(high=1e29), outside(high=1e29)),
         (outside(high=float("inf")), outside(high=5), outside(high=5)),
         (outside(date(2024, 1, 1)), outside(date(2023, 1, 1)), outside(date(2024, 1, 1))),
         (outside(1, of="length"), outside(3, of="length"), outside(3, of="length")),
         (in_set("a", "b"), in_set("b", "c"), in_set("a", "b", "c")),
-        (IsEmpty("x", blank_is_empty=True), IsEmpty("x", blank_is_empty=True), IsEmpty("x", blank_is_empty=True)),
+        (BLANK, BLANK, BLANK),
     ],
-)  # fmt: skip
+)
 def test_one_says_what_both_say(one: Condition, other: Condition, together: Condition) -> None:
     assert conditions(one, other) == [together]
     assert len(conditions(other, one, one)) == 1
@@ -58,7 +62,7 @@ def test_one_says_what_both_say(one: Condition, other: Condition, together: Cond
         (outside(datetime(2024, 1, 1)), outside(datetime(2023, 1, 1))),  # noqa: DTZ001
         (in_set("a", member=False), in_set("b", member=False)),
         (in_set("a"), in_set("b", ignore_case=True)),
-        (IsEmpty("x", blank_is_empty=True), IsEmpty("x", blank_is_empty=False)),
+        (BLANK, IsEmpty("x", blank_is_empty=False)),
     ],
 )
 def test_others_stay_two(one: Condition, other: Condition) -> None:
