@@ -238,18 +238,18 @@ class _Replaying:
 
     def unforeseen(self, slices: Sequence[ReplayedSlice]) -> tuple[str, ...]:
         """What else may come of a replay of several slices, the later ones after the first."""
-        rules = [rule.name for rule in self.guarded.check_rules if _looks_around(rule)]
+        rules = [rule.name for rule in self.guarded.check_rules if _depends_on_others(rule)]
         if not rules or sum(one.before > 0 for one in slices) < 2:
             return ()
-        look = "look" if len(rules) > 1 else "looks"
+        verb = "depend" if len(rules) > 1 else "depends"
         said = (
             "Each partition was judged as if it alone were replayed; a replay goes through them "
-            f"one by one, and {', '.join(rules)} {look} at other partitions as well."
+            f"one by one, and {', '.join(rules)} {verb} on other partitions as well."
         )
         return (said,)
 
 
-def _looks_around(rule: Rule) -> bool:
+def _depends_on_others(rule: Rule) -> bool:
     """Whether what it says of a partition may depend on others, or on what they recorded."""
     return rule.scope != "partitions" or rule.lookback is not None or spans_partitions(rule)
 

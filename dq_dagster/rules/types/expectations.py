@@ -377,7 +377,6 @@ class PythonRule(Rule):
         return (self._call,)
 
     def observed_metrics(self, evidence: Evidence) -> tuple[Metric, ...]:
-        # What the function answers is no value, but a verdict.
         return ()
 
     def judge(self, evidence: Evidence) -> Judgement:

@@ -100,7 +100,7 @@ def test_of_several_partitions_it_says_what_it_cannot_foresee(days: Days) -> Non
     assert numbers(done) == [("2024-03-01", 1, 1, 0), ("2024-03-02", 1, 0, 1)]
     assert str(tried) == (
         "things: of 2 rows in quarantine 2 would be released, 0 remain. Each partition was judged "
-        "as if it alone were replayed; a replay goes through them one by one, and once looks at "
+        "as if it alone were replayed; a replay goes through them one by one, and once depends on "
         "other partitions as well."
     )
     assert done.notes == ()
