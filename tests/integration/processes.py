@@ -62,7 +62,6 @@ def visits(context: dg.AssetExecutionContext) -> pd.DataFrame:
     return pd.DataFrame({"day": [context.partition_key] * int(context.partition_key[-2:])})
 
 
-VISITS_JOB = dg.define_asset_job("visits_job", selection=dg.AssetSelection.assets(visits))
 VISITS_CHECKS = dq.build_asset_checks(
     dq.RuleSet(
         asset=visits,
@@ -82,7 +81,7 @@ PYSPARK = LazyPySparkResource(
 defs = dg.Definitions(
     assets=[numbers, days, visits],
     asset_checks=[*CHECKS, *DAYS_CHECKS, *VISITS_CHECKS],
-    jobs=[JOB, DAYS_JOB, VISITS_JOB],
+    jobs=[JOB, DAYS_JOB],
     sensors=[VISITS_SENSOR],
     executor=dg.in_process_executor,
     resources={

@@ -208,8 +208,7 @@ def weak_of(dagster_dev: DagsterDev) -> tuple[list[tuple[str, str, str]], str | 
 def test_the_daemon_starts_checks_after_a_build_and_a_backfill(dagster_dev: DagsterDev) -> None:
     # What was built before its first tick is not caught up with.
     until(lambda: has_ticked(dagster_dev, "dq_after_build"), "the first tick of the sensor")
-    # A run, not a backfill: the daemon looks after those every 30 seconds only.
-    assert launch(dagster_dev, "visits_job", **{"dagster/partition": "2024-03-04"}) == "SUCCESS"
+    backfill(dagster_dev, "visits", ["2024-03-04"])
     after_build = [("2024-03-04", "2024-03-04", "FAILED")]
     until(lambda: weak_of(dagster_dev)[0] == after_build, "the check after a build")
     assert "4" in str(weak_of(dagster_dev)[1])
