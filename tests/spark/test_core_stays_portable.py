@@ -9,13 +9,15 @@ import pytest
 
 CORE = Path(__file__).parents[2] / "dq_dagster"
 FORBIDDEN = re.compile(
-    r"\b_jvm\b|\b_jdf\b|\b_jsc\b|\bsparkContext\b|\.rdd\b|\.persist\(|\.cache\(|\bconf\.set\("
+    r"\b_jvm\b|\b_jdf\b|\b_jsc\b|\b_jconf\b|\bsparkContext\b|\.rdd\b|\.persist\(|\.cache\(|\bconf\.set\("
 )
 
 
 ALLOWED = {
     #: Sessions of our own have settings of our own; nobody else sees them.
     ("spark/frames/ansi.py", "conf.set("),
+    #: Whether a session's settings have changed; Spark Connect has no second session to keep alike.
+    ("spark/frames/ansi.py", "_jconf"),
     #: Classic Spark cancels by the tags of its context, Spark Connect by those of the session.
     ("spark/session/deadline.py", "sparkContext"),
 }

@@ -22,7 +22,7 @@ from dq_dagster.metrics.states import Tally
 from dq_dagster.plan.plan import Plan
 from dq_dagster.plan.request import CheckRequest
 from dq_dagster.rules.base.rule import Rule
-from dq_dagster.spark.frames.ansi import is_ansi, under_ansi
+from dq_dagster.spark.frames.ansi import is_ansi, session_of_ours, under_ansi
 from dq_dagster.spark.frames.beside import COMPARED, beside
 from dq_dagster.spark.frames.columns import JudgedTable, identifier
 from dq_dagster.spark.frames.divided import Divided
@@ -243,7 +243,7 @@ class RowsInFlight:
     def bad(self, session: SparkSession, targets: Sequence[str] = (KEPT, OUT)) -> list[JudgedRows]:
         """The stored rows that break rules, or those of some targets, by their columns."""
         found = []
-        for kind in self.files.rows(session, *targets):
+        for kind in self.files.rows(session_of_ours(session), *targets):
             frame, table = self._table(kind.frame)
             found.append(stored_rows(frame, self.answerable, table))
         return found
@@ -258,7 +258,7 @@ class RowsInFlight:
         cut = UNDIVIDED if keys is None else BY_PARTITION
         request = CheckRequest((), keys, partitioned=keys is not None)
         plan = Plan(request).measuring(dict.fromkeys(metrics.values(), (cut,)))
-        kinds = self.files.rows(session, KEPT, OUT)
+        kinds = self.files.rows(session_of_ours(session), KEPT, OUT)
         data = kinds[0].frame if keys is None else Divided.of_kinds(kinds)
         batch = self._batch(data, None if keys is None else HIDDEN_KEY)
         measured = batch.measure(plan, keys).metrics

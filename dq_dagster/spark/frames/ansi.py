@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import weakref
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
@@ -40,6 +40,8 @@ _twins: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyD
 _homes: weakref.WeakKeyDictionary[SparkSession, weakref.ref[SparkSession]] = (
     weakref.WeakKeyDictionary()
 )
+# The settings of a session, as Java holds them, when its twin got them.
+_settings: weakref.WeakKeyDictionary[SparkSession, Any] = weakref.WeakKeyDictionary()
 
 
 def is_ansi(frame: DataFrame) -> bool:
@@ -64,6 +66,13 @@ def compiled(frame: DataFrame) -> DataFrame:
     if session in _homes or is_connect(session):
         return frame
     return _in_twin(frame)
+
+
+def session_of_ours(session: SparkSession) -> SparkSession:
+    """Where files that we wrote are read: what is computed of them is compiled well at once."""
+    if session in _homes or is_connect(session):
+        return session
+    return _twin(session)
 
 
 def _in_twin(frame: DataFrame) -> DataFrame:
@@ -124,7 +133,13 @@ def _twin(session: SparkSession) -> SparkSession:
         twin = session.newSession()
         _twins[session] = twin
         _homes[twin] = weakref.ref(session)
-    return _like(session, twin)
+    # Java compares its own maps: each setting by itself would be a call of hundreds.
+    settings = session.conf._jconf.getAllAsJava()
+    known = _settings.get(session)
+    if known is None or not known.equals(settings):
+        _like(session, twin)
+        _settings[session] = settings
+    return twin
 
 
 def _like(home: SparkSession, ours: SparkSession) -> SparkSession:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dq_dagster.errors import RuleFailure, UnreadableData
 from dq_dagster.metrics.conditions import Fault, Marked
 from dq_dagster.metrics.metric import ConditionCount
-from dq_dagster.metrics.unions import united
+from dq_dagster.plan.unions import united
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.spark.expressions.predicates import fault_sql
 from dq_dagster.spark.frames.ansi import compiled

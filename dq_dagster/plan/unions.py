@@ -1,7 +1,8 @@
 """The rows that have any of several faults, said in fewer faults.
 
 Where a row goes depends on whether it has any fault at all. Many rules about one column ask the
-same of it again and again: of several ranges the tightest decides, of several sets their union.
+same of it again and again: of several ranges the tightest decides, of several sets their union, and
+of patterns that differ in length alone, like ``[a-z]{1,9}``, the shortest.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from dq_dagster.metrics.conditions import Fault, Outside, SetMembership
+from dq_dagster.metrics.conditions import Fault, Outside, PatternMatch, SetMembership
 from dq_dagster.metrics.constant import Constant
+from dq_dagster.rules.fields.regex import PatternLength, pattern_length
 
 
 def united(faults: Iterable[Fault]) -> list[Fault]:
@@ -23,7 +25,7 @@ def united(faults: Iterable[Fault]) -> list[Fault]:
     groups: dict[Hashable, list[Fault]] = {}
     for fault in faults:
         groups.setdefault(_alike(fault), []).append(fault)
-    return [reduce(_union, group) for group in groups.values()]
+    return [fault for group in groups.values() for fault in _united(group)]
 
 
 def _alike(fault: Fault) -> Hashable:
@@ -41,7 +43,37 @@ def _alike(fault: Fault) -> Hashable:
             return Outside, bare, *order, fault.where
     if isinstance(condition, SetMembership) and condition.member:
         return SetMembership, replace(condition, values=()), fault.where
+    length = _length(fault)
+    if length is not None:
+        return PatternMatch, replace(condition, pattern=length.pattern), fault.where
     return condition, fault.where
+
+
+def _length(fault: Fault) -> PatternLength | None:
+    """How long a text has to be, where a pattern asks for that and for characters alone."""
+    condition = fault.condition
+    if not isinstance(condition, PatternMatch) or not (condition.whole and condition.matches):
+        return None
+    return pattern_length(condition.pattern)
+
+
+def _united(alike: list[Fault]) -> list[Fault]:
+    if _length(alike[0]) is None:
+        return [reduce(_union, alike)]
+    found: list[Fault] = []
+    for fault in alike:
+        if not any(_decides(other, fault) for other in found):
+            found = [other for other in found if not _decides(fault, other)]
+            found.append(fault)
+    return found
+
+
+def _decides(one: Fault, other: Fault) -> bool:
+    """Whether texts of the lengths that one allows are of those that the other allows."""
+    mine, theirs = _length(one), _length(other)
+    if mine is None or theirs is None or mine.least < theirs.least:
+        return False
+    return theirs.most is None or (mine.most is not None and mine.most <= theirs.most)
 
 
 def _union(one: Fault, other: Fault) -> Fault:

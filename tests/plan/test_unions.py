@@ -8,9 +8,16 @@ from typing import Any
 
 import pytest
 
-from dq_dagster.metrics.conditions import Condition, Fault, IsEmpty, Outside, SetMembership
+from dq_dagster.metrics.conditions import (
+    Condition,
+    Fault,
+    IsEmpty,
+    Outside,
+    PatternMatch,
+    SetMembership,
+)
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.metrics.unions import united
+from dq_dagster.plan.unions import united
 
 # A little more than 0.1, and as a double the same.
 FINE = Decimal("0.10000000000000000001")
@@ -25,6 +32,10 @@ def outside(low: Any = None, high: Any = None, column: str = "x", **further: Any
 def in_set(*values: Any, **further: Any) -> SetMembership:
     listed = tuple(map(Constant.of, values))
     return SetMembership("x", False, listed, **{"member": True, **further})
+
+
+def match(pattern: str, **further: Any) -> PatternMatch:
+    return PatternMatch("x", False, pattern, **{"whole": True, "matches": True, **further})
 
 
 def conditions(*some: Condition) -> list[Condition]:
@@ -42,6 +53,9 @@ def conditions(*some: Condition) -> list[Condition]:
         (outside(date(2024, 1, 1)), outside(date(2023, 1, 1)), outside(date(2024, 1, 1))),
         (outside(1, of="length"), outside(3, of="length"), outside(3, of="length")),
         (in_set("a", "b"), in_set("b", "c"), in_set("a", "b", "c")),
+        (match("[a-z]{1,9}"), match("[a-z]{1,7}"), match("[a-z]{1,7}")),
+        (match("[a-z]{2,}"), match("[a-z]{3,4}"), match("[a-z]{3,4}")),
+        (match("[A-Z]{2}[0-9]{4}"), match("[A-Z]{2}[0-9]{1,8}"), match("[A-Z]{2}[0-9]{4}")),
         (BLANK, BLANK, BLANK),
     ],
 )
@@ -62,6 +76,11 @@ def test_one_says_what_both_say(one: Condition, other: Condition, together: Cond
         (outside(datetime(2024, 1, 1)), outside(datetime(2023, 1, 1))),  # noqa: DTZ001
         (in_set("a", member=False), in_set("b", member=False)),
         (in_set("a"), in_set("b", ignore_case=True)),
+        (match("[a-z]{1,5}"), match("[a-z]{3,9}")),
+        (match("[a-z]{1,5}"), match("[a-y]{1,5}")),
+        (match("[a-z]{1,5}"), match("[a-z]{1,3}", whole=False)),
+        (match("[a-z]{1,5}", matches=False), match("[a-z]{1,3}", matches=False)),
+        (match("a|[a-z]{1,5}"), match("a|[a-z]{1,3}")),
         (BLANK, IsEmpty("x", blank_is_empty=False)),
     ],
 )
@@ -77,3 +96,12 @@ def test_rows_that_another_filter_chooses_stay_apart() -> None:
 def test_a_fault_that_depends_on_the_time_stays_as_it_is() -> None:
     faults = [Fault(outside(n), where="t < current_timestamp()") for n in (1, 2)]
     assert united(faults) == faults
+
+
+def test_of_patterns_in_any_order_the_shortest_are_left() -> None:
+    patterns = [
+        match(f"[a-z]{{{least},{most}}}") for least, most in [(1, 9), (3, 6), (2, 7), (1, 5)]
+    ]
+    for turn in range(4):
+        found = conditions(*patterns[turn:], *patterns[:turn])
+        assert set(found) == {patterns[1], patterns[3]}
