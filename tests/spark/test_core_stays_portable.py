@@ -16,6 +16,8 @@ FORBIDDEN = re.compile(
 ALLOWED = {
     #: Sessions of our own have settings of our own; nobody else sees them.
     ("spark/frames/ansi.py", "conf.set("),
+    #: How large data is, which Spark Connect tells nobody: there it counts as large.
+    ("spark/session/sizes.py", "_jdf"),
     #: Classic Spark cancels by the tags of its context, Spark Connect by those of the session.
     ("spark/session/deadline.py", "sparkContext"),
 }
