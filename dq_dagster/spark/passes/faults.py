@@ -47,7 +47,7 @@ class RuleFaults:
         return f"({' OR '.join(chosen)})" if chosen else "false"
 
     def entry(self) -> str:
-        """The entry of a row that breaks the rule, NULL for others."""
+        """An array with the entry of a row that breaks the rule; an empty one for others."""
         rule = self.rule
         fields = {
             "rule": text_literal(rule.name),
@@ -59,7 +59,7 @@ class RuleFaults:
             "severity": self._of_hard_faults("severity"),
         }
         listed = ", ".join(f"'{name}', {sql}" for name, sql in fields.items())
-        return f"if({self.found()}, named_struct({listed}), NULL)"
+        return f"if({self.found()}, array(named_struct({listed})), {_NO_ENTRIES})"
 
     def _of_hard_faults(self, name: str) -> str:
         """What a row's hardest fault says; of one that is beyond soft bounds only, what that is."""
@@ -128,8 +128,8 @@ class JudgedRows:
         """What rules a row breaks, and how: an array of structs."""
         if not self.rules:
             return _NO_ENTRIES
-        listed = ", ".join(one.entry() for one in self.rules)
-        return f"filter(array({listed}), entry -> entry IS NOT NULL)"
+        # Not by a filter with a lambda, below which Spark compiles nothing.
+        return f"flatten(array({', '.join(one.entry() for one in self.rules)}))"
 
     def with_target(self) -> DataFrame:
         """The rows with TARGET, and with what cannot be found again in a stored row."""
