@@ -134,7 +134,7 @@ def _twin(session: SparkSession) -> SparkSession:
         _twins[session] = twin
         _homes[twin] = weakref.ref(session)
     # Java compares its own maps: each setting by itself would be a call of hundreds.
-    settings = session.conf._jconf.getAllAsJava()
+    settings = session.conf._jconf.getAllAsJava()  # noqa: SLF001 (a call each otherwise)
     known = _settings.get(session)
     if known is None or not known.equals(settings):
         _like(session, twin)
