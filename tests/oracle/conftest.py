@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 WAYS = ("small", "shuffled")
-# Those that count, rank and divide values, where the two ways differ most; of the others the second
-# way is deep.
-BOTH_EVERY_TIME = {"test_aggregates", "test_breakdown", "test_generated", "test_numbers"}
+# Those that ask for everything; of the others the second way is deep.
+BOTH_EVERY_TIME = {"test_generated", "test_numbers"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

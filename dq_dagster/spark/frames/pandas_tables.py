@@ -71,8 +71,13 @@ class _Table:
         return [column for column in self.columns if isinstance(column, Column)]
 
     def frame(self, session: SparkSession, zone: str, *, wall_clock: Collection[str]) -> DataFrame:
+        # What one row takes is little if there is no column at all.
+        size = max(sum(column.values.nbytes for column in self.readable), self.rows)
         frame = self._readable_frame(session, zone, wall_clock)
-        if len(self.readable) < len(self.columns):
+        if self.readable and len(self.readable) == len(self.columns):
+            # Each column of the other way takes many calls of Java.
+            return note_size(frame.toDF(*(column.name for column in self.columns)), size)
+        if self.columns:
             # Columns over nothing but local data Spark would compute at once, needed or not.
             frame = frame.crossJoin(session.range(1).withColumnRenamed("id", _NEVER_LOCAL))
         found = iter(frame.columns)
@@ -82,9 +87,7 @@ class _Table:
             else column.raising(F.col(_NEVER_LOCAL))
             for column in self.columns
         ]
-        # What one row takes is little if there is no column at all.
-        size = sum(column.values.nbytes for column in self.readable)
-        return note_size(frame.select(*selected), max(size, self.rows))
+        return note_size(frame.select(*selected), size)
 
     def _readable_frame(
         self, session: SparkSession, zone: str, wall_clock: Collection[str]
