@@ -1,8 +1,8 @@
 """The index as a SQLite database: its tables, where it lies, and who may write.
 
 Readers see what was committed when they began (WAL); one writer at a time holds the lock. A file
-that is damaged, deleted while it is open, or cannot be written, is no loss: it is made anew, or kept
-in memory instead.
+that is damaged, deleted while it is open, or cannot be written, is no loss: it is made anew, or is
+kept in memory instead.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class IndexDatabase:
             connection.execute("COMMIT")
 
     def _mine(self) -> sqlite3.Connection:
-        """This thread's connection to the file that is there now."""
+        """The connection of this thread to the file that is there now."""
         known: tuple[sqlite3.Connection, int] | None = getattr(self._own, "known", None)
         # What has begun is ended with the file that it began with.
         if known is not None and known[0].in_transaction:
