@@ -176,6 +176,9 @@ def _answer(view: Any, printed: Callable[[], None], *, machine: bool) -> None:
 
 def _print_overview(view: Overview) -> None:
     console = _console()
+    if not view.datasets:
+        console.print("No check has been evaluated on this instance yet.")
+        return
     rows = [
         [
             row.asset,
@@ -233,7 +236,8 @@ def _print_timeline(view: StatusTimeline) -> None:
         for one in known
     ]
     console = _console()
-    _table(console, ["day (UTC)", "last", "worst", "score"], rows)
+    if rows:
+        _table(console, ["day (UTC)", "last", "worst", "score"], rows)
     if before := len(view.days) - len(known):
         first = view.days[0].day
         console.print(f"Of {plural(before, 'day')} from {first} on, nothing is on record.")

@@ -139,3 +139,17 @@ def test_help_needs_no_dagster() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_empty_instance_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with dg.instance_for_test(set_dagster_home=True):
+        done = run("status")
+        assert (done.exit_code, done.stdout) == (
+            0,
+            "No check has been evaluated on this instance yet.\n",
+        )
+        days = run("timeline", "--days", "2")
+        assert days.exit_code == 0
+        assert days.stdout.startswith("Of 2 days from ")
+        assert json.loads(run("status", "--json").stdout)["status"] == "NotComputed"
