@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from typing import Self
 from urllib.parse import quote, urlencode, urlsplit
@@ -141,6 +142,19 @@ def test_partitions_quarantine_and_flow(town: Town) -> None:
     flow = words_of(page_of(town.port, "/flow?asset=accounts"))
     assert "1 of 3 rows (33.33 %) does not meet 'amount > 0'" in flow
     assert "paid of payments" in flow
+
+
+def test_an_index_that_is_deleted_while_pages_are_open(town: Town) -> None:
+    path = "/dataset?" + urlencode({"asset": f"odd/{PAYLOADS[1]}"})
+    before = words_of(page_of(town.logged_port, path))
+    assert town.logged.index is not None
+    town.logged.index.unlink()
+    # Each thread of the server has a connection of its own.
+    with ThreadPoolExecutor(8) as readers:
+        found = list(readers.map(lambda _: page_of(town.logged_port, path), range(24)))
+    assert {words_of(page).partition("Overview")[2] for page in found} == {
+        before.partition("Overview")[2]
+    }
 
 
 def test_a_log_alone_is_enough(town: Town) -> None:
