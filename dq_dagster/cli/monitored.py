@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from itertools import dropwhile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from dq_dagster.cli.code_location import code_location_options, definitions_of, instance_of_user
-from dq_dagster.cli.input import reported
+from dq_dagster.cli.monitoring.opened import location_options, opened
 from dq_dagster.judging.judgement import BADNESS, Status, worst
 from dq_dagster.judging.wording import plural, show
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dq_dagster.monitoring.monitor import Monitor
     from dq_dagster.monitoring.views.shapes import (
         DatasetView,
         DayView,
@@ -55,31 +52,7 @@ _LEVELS = {"error": Status.ERROR, "warning": Status.WARNING}
 def monitor_options(command: _Command) -> _Command:
     """Which code location is known, what a project is, and for whom to print."""
     machine = click.option("--json", "machine", is_flag=True, help="Print JSON, for machines.")
-    by = click.option(
-        "--by",
-        type=click.Choice(["group", "location"]),
-        default="group",
-        show_default=True,
-        help="What a project is: an asset group, or a code location.",
-    )
-    return code_location_options(by(machine(command)))
-
-
-@contextmanager
-def opened(module: str | None, file: str | None, by: Any) -> Iterator[Monitor]:
-    """The checks of DAGSTER_HOME's instance as they are now; problems end the command."""
-    from dq_dagster.monitoring.declared import CodeLocation
-    from dq_dagster.monitoring.monitor import Monitor
-
-    with reported():
-        named = module or file
-        location = None
-        if named is not None:
-            location = CodeLocation.of(definitions_of(module, file), name=named)
-        instance = instance_of_user()
-        with Monitor(instance, locations=[location] if location else [], by=by) as monitor:
-            monitor.refresh()
-            yield monitor
+    return location_options(machine(command))
 
 
 @click.command("status")
@@ -99,15 +72,15 @@ def status_command(
     partition: str | None,
     fail_on: str,
     machine: bool,
-    by: str,
+    by: Literal["group", "location"],
     module: str | None,
     file: str | None,
 ) -> None:
     """Say how all datasets are, the worst first, or what the rules of ASSET say.
 
     Everything is read from the event log of the instance in DAGSTER_HOME. With a code location
-    (-m or -f) its groups and owners are known, and rules that it has no more do not count;
-    without, all checks on record do.
+    (-m, -f, or the project in this folder) its groups and owners are known, and rules that it has
+    no more do not count; without, all checks on record do.
 
     The exit code is 0 if all is well, 1 if there is an Error, and 2 if the question could not be
     answered.
@@ -143,7 +116,7 @@ def timeline_command(
     days: int,
     day: datetime | None,
     machine: bool,
-    by: str,
+    by: Literal["group", "location"],
     module: str | None,
     file: str | None,
 ) -> None:
@@ -179,7 +152,7 @@ def history_command(
     partition: str | None,
     limit: int,
     machine: bool,
-    by: str,
+    by: Literal["group", "location"],
     module: str | None,
     file: str | None,
 ) -> None:
@@ -203,6 +176,9 @@ def _answer(view: Any, printed: Callable[[], None], *, machine: bool) -> None:
 
 def _print_overview(view: Overview) -> None:
     console = _console()
+    if not view.datasets:
+        console.print("No check has been evaluated on this instance yet.")
+        return
     rows = [
         [
             row.asset,
@@ -260,7 +236,8 @@ def _print_timeline(view: StatusTimeline) -> None:
         for one in known
     ]
     console = _console()
-    _table(console, ["day (UTC)", "last", "worst", "score"], rows)
+    if rows:
+        _table(console, ["day (UTC)", "last", "worst", "score"], rows)
     if before := len(view.days) - len(known):
         first = view.days[0].day
         console.print(f"Of {plural(before, 'day')} from {first} on, nothing is on record.")

@@ -16,6 +16,7 @@ from dq_dagster.integration.checks.results import (
     TAGS,
     WEIGHT,
 )
+from dq_dagster.integration.event_log.logged import name_of_key
 from dq_dagster.integration.guarded.declared import DeclaredRules
 from dq_dagster.integration.internals import defined_in
 from dq_dagster.monitoring.model.scores import Objective
@@ -96,14 +97,14 @@ def _asset(node: Any, location: str, checks: Mapping[str, DeclaredCheck]) -> Dec
     said = getattr(said, "value", said)
     objective = node.metadata.get(OBJECTIVE)
     return DeclaredAsset(
-        node.key.to_user_string(),
+        name_of_key(node.key),
         location,
         node.group_name or "",
         tuple(node.owners),
         node.description or "",
-        tuple(sorted(key.to_user_string() for key in node.parent_keys if key != node.key)),
+        tuple(sorted(name_of_key(key) for key in node.parent_keys if key != node.key)),
         node.partitions_def,
-        {key.to_user_string(): one for key, one in node.partition_mappings.items()},
+        {name_of_key(key): one for key, one in node.partition_mappings.items()},
         checks,
         said if isinstance(said, bool) else None,
         Objective.read(getattr(objective, "value", objective)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -68,7 +69,8 @@ class Monitor:
         self._now = now
         self._database = IndexDatabase(index or _place(instance))
         self._refreshing = threading.Lock()
-        self._refreshed_at = float("-inf")
+        # Which file was filled, and when.
+        self._filled, self._refreshed_at = 0, float("-inf")
         # What was found out already of the index as it is.
         self._known: dict[tuple[object, ...], Any] = {}
 
@@ -89,11 +91,22 @@ class Monitor:
     def refresh(self, *, at_most_every: float = 0.0) -> Refreshed:
         """Takes in what the log has by now, unless that was done so many seconds ago."""
         with self._refreshing:
-            if monotonic() - self._refreshed_at < at_most_every:
+            is_there = self._filled == self._database.check_file()
+            if is_there and monotonic() - self._refreshed_at < at_most_every:
                 return Refreshed(0, 0, 0.0)
-            done = Filling(self.instance, self._database).refresh()
-            self._refreshed_at = monotonic()
+            done = self._refreshed()
+            self._filled, self._refreshed_at = self._database.made, monotonic()
             return done
+
+    def _refreshed(self) -> Refreshed:
+        try:
+            return Filling(self.instance, self._database).refresh()
+        except sqlite3.OperationalError:
+            # The disk is full, or somebody else writes for too long.
+            raise
+        except sqlite3.DatabaseError:
+            self._database.make_anew()
+            return Filling(self.instance, self._database).refresh()
 
     def compare_all(self) -> None:
         """Compares every row of the index with the log, also those that are compared in turn."""
@@ -206,7 +219,8 @@ class Monitor:
         self, reader: IndexReader, question: tuple[object, ...], find: Callable[[], _T]
     ) -> _T:
         """What takes a while is found out once for a state of the index and a day."""
-        key = (*question, reader.today, generation(reader.connection))
+        state = (self._database.made, generation(reader.connection))
+        key = (*question, reader.today, *state)
         known: _T | None = self._known.get(key)
         if known is None:
             known = find()

@@ -10,6 +10,8 @@ from importlib.resources import files
 from typing import Protocol
 from urllib.parse import quote, urlencode, urlsplit
 
+from dq_dagster.integration.event_log.logged import key_of_name
+
 
 class Links(Protocol):
     """Each gives an address, or None where there is nothing to lead to."""
@@ -37,7 +39,7 @@ class DagsterLinks:
     def asset(self, asset: str) -> str | None:
         if self.base is None:
             return None
-        path = "/".join(quote(part, safe="") for part in asset.split("/"))
+        path = "/".join(quote(part, safe="") for part in key_of_name(asset).path)
         return f"{self.base.rstrip('/')}/assets/{path}?view=checks"
 
 

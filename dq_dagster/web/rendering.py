@@ -68,8 +68,11 @@ def utc_words(at: datetime) -> str:
 
 
 def breakable(name: str) -> Markup:
-    """A name that may go on in the next line after its separators, rather than anywhere."""
-    parts = _SEPARATORS.split(name)
+    """A name that may go on in the next line after its separators, rather than anywhere.
+
+    One of blanks alone is quoted, so that there is something to see, and to click.
+    """
+    parts = _SEPARATORS.split(name if name.strip() else repr(name))
     return Markup("<wbr>").join(parts)
 
 

@@ -21,7 +21,9 @@ YESTERDAY = datetime.now(UTC) - timedelta(days=1)
 
 
 @pytest.fixture
-def log() -> Iterator[dg.DagsterInstance]:
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+    # Not in the folder of a project, which would be known.
+    monkeypatch.chdir(tmp_path)
     with dg.instance_for_test(set_dagster_home=True) as instance:
         store(
             instance,
@@ -83,23 +85,43 @@ def test_the_history_of_a_rule(log: dg.DagsterInstance) -> None:
     assert run("history", "row", "--asset", "orders").exit_code == 2
 
 
-def test_with_a_code_location_its_checks_count(log: dg.DagsterInstance, tmp_path: Path) -> None:
-    file = tmp_path / "location.py"
-    file.write_text(
-        "import dagster as dg\n"
-        "@dg.asset(group_name='shop')\n"
-        "def orders(): ...\n"
-        "@dg.asset_check(asset=orders)\n"
-        "def other(): ...\n"
-        "defs = dg.Definitions(assets=[orders], asset_checks=[other])\n"
-    )
-    found = json.loads(run("status", "--json", "-f", str(file)).stdout)
+LOCATION = """
+import dagster as dg
+@dg.asset(group_name='shop')
+def orders(): ...
+@dg.asset_check(asset=orders)
+def other(): ...
+defs = dg.Definitions(assets=[orders], asset_checks=[other])
+"""
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "of this folder"])
+def test_with_a_code_location_its_checks_count(
+    log: dg.DagsterInstance, tmp_path: Path, named: bool
+) -> None:
+    file = tmp_path / f"location_{named}.py"
+    file.write_text(LOCATION)
+    if not named:
+        settings = f"[tool.dagster]\nmodule_name = '{file.stem}'\n"
+        (tmp_path / "pyproject.toml").write_text(settings)
+    found = json.loads(run("status", "--json", *(["-f", str(file)] if named else [])).stdout)
     [row] = found["datasets"]
     assert (row["project"], row["status"], row["counts"]) == (
         "shop",
         "NotComputed",
         {"NotComputed": 1},
     )
+
+
+def test_a_project_that_cannot_be_loaded_is_gone_without(
+    log: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.dagster]\nmodule_name = 'not_there'\n")
+    done = run("timeline", "--json")
+    assert done.exit_code == 0
+    assert "Without the code location in this folder: Module 'not_there'" in done.stderr
+    assert json.loads(done.stdout)["days"][-2]["last"] == "Warning"
+    assert run("status", "-m", "not_there").exit_code == 2
 
 
 def test_without_an_instance_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,3 +139,17 @@ def test_help_needs_no_dagster() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_empty_instance_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with dg.instance_for_test(set_dagster_home=True):
+        done = run("status")
+        assert (done.exit_code, done.stdout) == (
+            0,
+            "No check has been evaluated on this instance yet.\n",
+        )
+        days = run("timeline", "--days", "2")
+        assert days.exit_code == 0
+        assert days.stdout.startswith("Of 2 days from ")
+        assert json.loads(run("status", "--json").stdout)["status"] == "NotComputed"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dq_dagster.judging.judgement import score
 from dq_dagster.monitoring.model.days import (
     CheckDay,
     DatasetDays,
+    DaysInShort,
     check_days,
     day_of,
     each_day,
@@ -37,8 +37,19 @@ def days_of(
     return DatasetDays(by_day, last_runs, set(counting), today)
 
 
+def in_short(days: DatasetDays) -> DaysInShort:
+    by_day = {day: [one[:5] for one in some] for day, some in days.by_day.items()}
+    return DaysInShort(by_day, days.last_runs, days.counting, days.today)
+
+
 def statuses(days: DatasetDays, first: int, last: int) -> list[tuple[int, int | None]]:
-    return [(last_, worst) for _, last_, worst, _ in each_day(days, first, last, lambda _: None)]
+    weights = dict.fromkeys(range(10), 1.0)
+    found = list(each_day(in_short(days), weights, first, last))
+    # One day at a time says the same.
+    for day, rank, worst, _ in found:
+        _, some = days.counted(day)
+        assert (max((one.last for one in some), default=0), days.worst_of(day)) == (rank, worst)
+    return [(rank, worst) for _, rank, worst, _ in found]
 
 
 def test_the_partitions_of_the_last_day_count() -> None:
@@ -107,7 +118,7 @@ def test_days_are_as_documented(
 ) -> None:
     every = sorted(said, key=lambda one: one.day)
     days = days_of(every, counting=counting, today=today)
-    found = list(each_day(days, 1, 8, lambda some: score((2.0, one.worth) for one in some)))
+    found = list(each_day(in_short(days), dict.fromkeys(range(1, 4), 2.0), 1, 8))
     for day, last, worst, value in found:
         rank, ran, tally = oracle(every, day, counting, today)
         assert (last, worst) == (rank, ran)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import dagster as dg
+import pytest
 import sqlalchemy as sa
+from dagster import AssetCheckEvaluation
 
 from dq_dagster.integration.event_log.logged import logged_after
 from dq_dagster.judging.judgement import Status
@@ -74,6 +79,69 @@ def test_it_lies_beside_the_instance_and_can_be_deleted(
     with monitor(instance) as found:
         assert found.refresh().added == 1
         assert plain(found.overview()) == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda place: place.unlink(),
+        lambda place: shutil.rmtree(place.parent),
+        lambda place: place.write_bytes(b"no database at all" * 1_000),
+    ],
+    ids=["file deleted", "folder deleted", "file overwritten"],
+)
+def test_an_index_that_is_open_is_made_anew(
+    instance: dg.DagsterInstance, damage: Callable[[Path], object]
+) -> None:
+    store(instance, *(Told(f"rule_{n}", Status.ERROR, ago(1)) for n in range(50)))
+    with monitor(instance) as found, ThreadPoolExecutor(4) as readers:
+        found.refresh()
+        before = plain(found.overview())
+        assert found.index is not None
+        damage(found.index)
+        # Although it was filled a moment ago.
+        assert found.refresh(at_most_every=60).added in {0, 50}
+        assert found.refresh().added in {0, 50}
+        every = [readers.submit(found.overview) for _ in range(8)]
+        assert all(plain(one.result()) == before for one in every)
+        assert found.index.is_file()
+        store(instance, Told("rule_0", Status.OK, ago(0)))
+        assert found.refresh().added == 1
+        require_the_same(instance, found)
+
+
+def test_an_index_whose_folder_is_lost_goes_on_in_memory(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    with dg.instance_for_test() as instance:
+        store(instance, Told("rows", Status.ERROR, ago(1)))
+        with monitor(instance, index=folder / "index.sqlite") as found:
+            found.refresh()
+            shutil.rmtree(folder)
+            folder.write_text("no folder")
+            assert found.refresh(at_most_every=60).added == 1
+            assert (found.index, found.overview().status) == (None, Status.ERROR)
+
+
+def test_a_slash_within_a_part_of_a_key_is_no_separator(instance: dg.DagsterInstance) -> None:
+    for path, passed in ((["a/b"], False), (["a", "b"], True)):
+        instance.report_runless_asset_event(
+            AssetCheckEvaluation(
+                asset_key=dg.AssetKey(path), check_name="rows", passed=passed, metadata={}
+            )
+        )
+        instance.report_runless_asset_event(dg.AssetMaterialization(dg.AssetKey(path)))
+    with monitor(instance) as found:
+        found.refresh()
+        rows = {row.asset: row for row in found.overview().datasets}
+        assert {name: row.status for name, row in rows.items()} == {
+            r"a\/b": Status.ERROR,
+            "a/b": Status.OK,
+        }
+        assert all(row.outdated for row in rows.values())
+        assert found.dataset(r"a\/b").rules[0].status is Status.ERROR
+        instance.wipe_assets([dg.AssetKey(["a/b"])])
+        found.refresh()
+        assert [row.asset for row in found.overview().datasets] == ["a/b"]
 
 
 def test_an_index_that_cannot_be_written_is_kept_in_memory(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
+import sqlalchemy as sa
 
 import dq_dagster as dq
 from dq_dagster.errors import NotOnRecord
@@ -131,6 +132,33 @@ def test_partitions_that_are_days_have_a_calendar(log: dg.DagsterInstance) -> No
             "compact": 0,
             "first": 1,
         }
+
+
+def test_partitions_of_one_run_come_in_the_order_of_their_keys(log: dg.DagsterInstance) -> None:
+    # The run before it, a run that judged the 2nd last, and what was reported without any.
+    runs = {"before": ["2026-06-04"], "last": ["2026-06-01", "2026-06-03", "2026-06-02"]}
+    every = [(run, key) for run, keys in {**runs, "": ["late", "later"]}.items() for key in keys]
+    for minute, (run, key) in enumerate(every):
+        moment = at("2026-06-07") + timedelta(minutes=minute)
+        [number] = store(log, Told("rows", Status.OK, moment, key))
+        with connected(log) as connection:
+            connection.execute(
+                sa.text("UPDATE asset_check_executions SET run_id = :run WHERE id = :number"),
+                {"run": run, "number": number},
+            )
+    with shown(log) as monitor:
+        found = [row.partition for row in monitor.partitions("orders").partitions]
+        assert found == ["later", "late", "2026-06-03", "2026-06-02", "2026-06-01", "2026-06-04"]
+
+
+def test_a_project_of_which_nothing_is_monitored_has_days(log: dg.DagsterInstance) -> None:
+    store(log, Told("rows", Status.ERROR, at("2026-06-08", 9), asset="of others"))
+    location = CodeLocation.of(dg.Definitions(assets=[dg.AssetSpec("orders")]), name="here")
+    with shown(log, location) as monitor:
+        [project] = monitor.overview().projects
+        assert (project.name, project.status) == ("not declared", Status.NOT_COMPUTED)
+        days = monitor.timeline(project="not declared", days=2).days
+        assert [(one.last, one.worst) for one in days] == [(Status.NOT_COMPUTED, None)] * 2
 
 
 def test_only_what_a_code_location_has_counts(log: dg.DagsterInstance) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.web.conftest import Town
 from tests.web.served import browser
 from tests.web.test_app import VIEWS
-from tests.web.town import HOSTILE, PAYLOADS
+from tests.web.town import HOSTILE, PAYLOADS, odd_name
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -91,8 +91,8 @@ def test_hostile_texts_are_shown_as_texts(town: Town) -> None:
         page = watched.page
         for payload in PAYLOADS:
             page.goto(f"http://127.0.0.1:{town.logged_port}/")
-            page.locator("td .name a").get_by_text(f"odd/{payload}", exact=True).click()
-            assert page.inner_text("h1") == f"odd/{payload}"
+            page.locator("td .name a").get_by_text(odd_name(payload), exact=True).click()
+            assert page.inner_text("h1") == odd_name(payload)
             assert payload in page.inner_text("td.message >> nth=0")
             page.locator("td .name a").get_by_text(payload, exact=True).click()
             page.select_option("#partition", f"partition:{payload}")

@@ -72,7 +72,8 @@ def test_a_calendar_begins_with_what_is_known() -> None:
         ("shop/eu.orders", "shop/<wbr>eu.<wbr>orders"),
         ("__init__", "__init__"),
         ("a_<b>", "a_&lt;b&gt;"),
-        ("", ""),
+        ("", "&#39;&#39;"),
+        (" ", "&#39; &#39;"),
     ],
 )
 def test_names_break_at_their_separators(name: str, shown: str) -> None:

@@ -11,6 +11,7 @@ from dagster import AssetCheckEvaluation
 from pyspark.sql import DataFrame, SparkSession
 
 import dq_dagster as dq
+from dq_dagster.integration.event_log.logged import name_of_key
 from tests.integration.shelf import PYSPARK
 
 PAYLOADS = (
@@ -27,7 +28,11 @@ PAYLOADS = (
 )
 HOSTILE = PAYLOADS[0]
 DAYS = dg.StaticPartitionsDefinition(["2024-03-01", "2024-03-02", HOSTILE])
-CLICKS = "odd/" + PAYLOADS[1]
+
+
+def odd_name(payload: str) -> str:
+    """The name of the asset whose every text is the payload, as pages write it."""
+    return name_of_key(dg.AssetKey(["odd", payload]))
 
 
 def definitions(spark: SparkSession, folder: Path) -> dg.Definitions:

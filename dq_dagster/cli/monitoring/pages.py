@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
-from dq_dagster.cli.code_location import (
-    NoCodeLocation,
-    code_location_options,
-    definitions_of,
-    instance_of_user,
-)
-from dq_dagster.cli.input import BadInput, progress, reported
-
-if TYPE_CHECKING:
-    from dq_dagster.monitoring.declared import CodeLocation
-    from dq_dagster.monitoring.monitor import Monitor
+from dq_dagster.cli.input import BadInput
+from dq_dagster.cli.monitoring.opened import location_options, opened
 
 _NEEDED = ("starlette", "jinja2", "uvicorn", "matplotlib")
 # By the end of a file's name.
@@ -34,18 +24,10 @@ _url = click.option(
     envvar="DQ_DAGSTER_URL",
     help="Where Dagster's own pages are, for links to runs.",
 )
-_by = click.option(
-    "--by",
-    type=click.Choice(["group", "location"]),
-    default="group",
-    show_default=True,
-    help="What a project is: an asset group, or a code location.",
-)
 
 
 @click.command("ui")
-@code_location_options
-@_by
+@location_options
 @_url
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=3001, show_default=True, help="The port; 0: any that is free.")
@@ -82,7 +64,7 @@ def ui_command(
         shown = f"[{host}]" if ":" in host else host
         click.echo(f"Data quality is on http://{shown}:{bound} (Ctrl+C ends it).")
 
-    with _monitor(module, file, by) as monitor, reported():
+    with opened(module, file, by) as monitor:
         serve(
             monitor,
             host=host,
@@ -94,8 +76,7 @@ def ui_command(
 
 
 @click.command("report")
-@code_location_options
-@_by
+@location_options
 @_url
 @click.option(
     "-o", "--output", metavar="FILE", default="-", help="Where to write it; '-': to the terminal."
@@ -127,7 +108,7 @@ def report_command(
     _check_installed()
     url = None if dagster_url is None else _web_address(dagster_url)
     make = _maker("json" if machine else form or _FORMS.get(Path(output).suffix, "html"))
-    with _monitor(module, file, by) as monitor, reported():
+    with opened(module, file, by) as monitor:
         known = monitor.overview()
         _check_names("asset", assets, [one.asset for one in known.datasets])
         _check_names("project", projects, [one.name for one in known.projects])
@@ -152,38 +133,6 @@ def _maker(form: str) -> Callable[..., str]:
     from dq_dagster.web.report import html_report, json_report
 
     return {"markdown": markdown_report, "json": json_report, "html": html_report}[form]
-
-
-@contextmanager
-def _monitor(
-    module: str | None, file: str | None, by: Literal["group", "location"]
-) -> Iterator[Monitor]:
-    from dq_dagster.monitoring.monitor import Monitor
-
-    with (
-        instance_of_user() as instance,
-        Monitor(instance, locations=_locations(module, file), by=by) as monitor,
-    ):
-        with progress("Reading the event log ..."), reported():
-            monitor.refresh()
-        yield monitor
-
-
-def _locations(module: str | None, file: str | None) -> list[CodeLocation]:
-    """The code location that was named, or the project's if there is one."""
-    from dq_dagster.monitoring.declared import CodeLocation
-
-    named = module or file
-    try:
-        with reported():
-            return [CodeLocation.of(definitions_of(module, file), name=named or Path.cwd().name)]
-    except NoCodeLocation:
-        return []
-    except BadInput as error:
-        if named is not None:
-            raise
-        click.echo(f"Without the code location in this folder: {error.message}", err=True)
-        return []
 
 
 def _check_names(what: str, names: Sequence[str], known: Sequence[str]) -> None:

@@ -184,7 +184,16 @@ def _status(record: Record | None, *, passed: bool, severe: bool) -> Status:
     return Status.ERROR if severe else Status.WARNING
 
 
+def name_of_key(key: dg.AssetKey) -> str:
+    r"""As people write it; a slash within a part is "\/", so that no two assets share a name."""
+    return key.to_escaped_user_string()
+
+
+def key_of_name(name: str) -> dg.AssetKey:
+    return dg.AssetKey.from_escaped_user_string(name)
+
+
 @lru_cache(maxsize=10_000)
 def _name_of(asset_key: str) -> str:
     key = dg.AssetKey.from_db_string(asset_key)
-    return asset_key if key is None else key.to_user_string()
+    return asset_key if key is None else name_of_key(key)

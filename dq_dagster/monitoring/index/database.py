@@ -1,7 +1,8 @@
 """The index as a SQLite database: its tables, where it lies, and who may write.
 
 Readers see what was committed when they began (WAL); one writer at a time holds the lock. A file
-that is damaged, or cannot be written, is no loss: it is made anew, or kept in memory instead.
+that is damaged, deleted while it is open, or cannot be written, is no loss: it is made anew, or is
+kept in memory instead.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Part of the file's name: another form of the index is another file.
-VERSION = 2
+VERSION = 3
 _WAIT = 120.0
 _FOLDER = ".dq_dagster"
 
@@ -81,11 +82,36 @@ class IndexDatabase:
         self._lock = threading.RLock()
         self._shared: sqlite3.Connection | None = None
         self._every: list[sqlite3.Connection] = []
-        if path is not None:
-            self._prepare(path)
+        # Which file it is, and how many there were: somebody may delete one that is open.
+        self._file: tuple[int, int] | None = None
+        self.made = 0
+        self._open()
+
+    def _open(self) -> None:
+        if self.path is not None:
+            self._prepare(self.path)
         if self.path is None:
             self._shared = self._connect(":memory:")
             self._shared.executescript(_TABLES)
+        self.made += 1
+
+    def check_file(self) -> int:
+        """Makes another file if the one that was open is gone; how many there were by now."""
+        if self._is_gone():
+            with self._lock:
+                if self._is_gone():
+                    self._open()
+        return self.made
+
+    def _is_gone(self) -> bool:
+        return self._shared is None and _file_at(self.path) != self._file
+
+    def make_anew(self) -> None:
+        """Gives up a file that is damaged."""
+        with self._lock:
+            if self.path is not None:
+                delete(self.path)
+        self.check_file()
 
     def _prepare(self, path: Path) -> None:
         for _ in range(2):
@@ -94,7 +120,9 @@ class IndexDatabase:
                 connection = self._connect(str(path))
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.executescript(_TABLES)
-                self._own.connection = connection
+                self._forget(getattr(self._own, "known", None))
+                self._own.known = connection, self.made + 1
+                self._file = _file_at(path)
             except (OSError, sqlite3.OperationalError):
                 # A folder that cannot be written, or a disk that is full.
                 break
@@ -118,11 +146,11 @@ class IndexDatabase:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection that sees one state of the index, whatever is written meanwhile."""
-        if self._shared is not None:
-            with self._lock:
-                yield self._shared
-            return
         connection = self._mine()
+        if connection is self._shared:
+            with self._lock:
+                yield connection
+            return
         if connection.in_transaction:
             yield connection
             return
@@ -136,7 +164,7 @@ class IndexDatabase:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A connection that may write, alone; all of it is written, or nothing."""
         with self._lock:
-            connection = self._shared or self._mine()
+            connection = self._mine()
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -146,17 +174,40 @@ class IndexDatabase:
             connection.execute("COMMIT")
 
     def _mine(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._own, "connection", None)
-        if connection is None:
-            connection = self._connect(str(self.path))
-            self._own.connection = connection
-        return connection
+        """The connection of this thread to the file that is there now."""
+        known: tuple[sqlite3.Connection, int] | None = getattr(self._own, "known", None)
+        # What has begun is ended with the file that it began with.
+        if known is not None and known[0].in_transaction:
+            return known[0]
+        made = self.check_file()
+        if self._shared is not None:
+            return self._shared
+        known = getattr(self._own, "known", None)
+        if known is None or known[1] != made:
+            self._forget(known)
+            self._own.known = known = self._connect(str(self.path)), made
+        return known[0]
+
+    def _forget(self, known: tuple[sqlite3.Connection, int] | None) -> None:
+        if known is not None:
+            with self._lock:
+                self._every.remove(known[0])
+            known[0].close()
 
     def close(self) -> None:
         with self._lock:
             for connection in self._every:
                 connection.close()
             self._every.clear()
+
+
+def _file_at(path: Path | None) -> tuple[int, int] | None:
+    """What tells a file from another one under the same name; None if there is none."""
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
 
 
 def delete(path: Path) -> None:

@@ -25,6 +25,7 @@ from dq_dagster.integration.event_log.logged import (
     key_in,
     logged_after,
     logged_numbered,
+    name_of_key,
     read,
 )
 from dq_dagster.monitoring.index.database import IndexDatabase
@@ -249,7 +250,7 @@ class Filling:
                             number,
                             run_id,
                             at,
-                            asset_number(connection, name.to_user_string()),
+                            asset_number(connection, name_of_key(name)),
                         ),
                     )
             gone = known.keys() - {one.asset_key for one in builds}

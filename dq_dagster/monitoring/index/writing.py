@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-import dagster as dg
-
-from dq_dagster.integration.event_log.logged import LoggedEvaluation
+from dq_dagster.integration.event_log.logged import LoggedEvaluation, key_of_name
 from dq_dagster.monitoring.index.numbers import numbers_of
 from dq_dagster.monitoring.model.days import (
     RANKS,
@@ -80,7 +78,7 @@ class Names:
 
 def asset_number(connection: sqlite3.Connection, name: str) -> int:
     """The number of an asset, which is given one if it is new."""
-    key = dg.AssetKey.from_user_string(name).to_string()
+    key = key_of_name(name).to_string()
     connection.execute("INSERT OR IGNORE INTO asset (name, asset_key) VALUES (?, ?)", (name, key))
     found = connection.execute("SELECT id FROM asset WHERE name = ?", (name,))
     return int(found.fetchone()[0])

@@ -8,7 +8,7 @@ days on which anything ran; on the days between, what the last of them said stan
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -25,6 +25,9 @@ _EPOCH = date(1970, 1, 1)
 Day: TypeAlias = int
 # Check, slice and rank of the status; checks and slices by any numbers that tell them apart.
 Said: TypeAlias = tuple[Day, int, int, int]
+# Day, check, last rank, worth and worst rank: a CheckDay in short. Of plain tuples there may be
+# hundreds of thousands, since the garbage collector leaves them alone.
+InShort: TypeAlias = tuple[Day, int, int, float | None, int | None]
 # Ranks by slice and check.
 Standing: TypeAlias = dict[int, dict[int, int]]
 
@@ -140,15 +143,42 @@ class DatasetDays:
         return max([one.worst for one in some if one.worst is not None], default=None)
 
     def _counting(self, some: Sequence[CheckDay], day: Day) -> Sequence[CheckDay]:
-        """Those that count on the day: all of them, the same list, if no rule is of the past."""
-        if not self.last_runs:
-            return some
-        return [one for one in some if self._counts(one.check, day)]
+        counting = counting_on(day, self.counting, self.last_runs, self.today)
+        return [one for one in some if one.check in counting]
 
-    def _counts(self, check: int, day: Day) -> bool:
-        if check in self.counting:
-            return True
-        return day < self.today and day <= self.last_runs.get(check, -1)
+
+def counting_on(
+    day: Day, counting: Collection[int], last_runs: Mapping[int, Day], today: Day
+) -> Collection[int]:
+    """The checks that count on the day: those of today, and those of the past that still ran."""
+    if day >= today or not last_runs:
+        return counting
+    return {*counting, *(check for check, last in last_runs.items() if day <= last)}
+
+
+@dataclass(frozen=True)
+class DaysInShort:
+    """The same of many days: with as little of each as all their statuses and scores need."""
+
+    by_day: Mapping[Day, Sequence[InShort]]
+    last_runs: Mapping[int, Day]
+    counting: Collection[int]
+    today: Day
+
+    @cached_property
+    def _days(self) -> list[Day]:
+        return sorted(self.by_day)
+
+    def counted(self, day: Day, counting: Collection[int]) -> tuple[Day | None, Sequence[InShort]]:
+        """The last day up to this one of which any of these checks says something."""
+        for place in range(bisect_right(self._days, day) - 1, -1, -1):
+            known = self._days[place]
+            some = self.by_day[known]
+            if self.last_runs:
+                some = [one for one in some if one[1] in counting]
+            if some:
+                return known, some
+        return None, []
 
 
 class SaidOfDay(NamedTuple):
@@ -168,17 +198,21 @@ class SaidOfDay(NamedTuple):
 
 
 def each_day(
-    days: DatasetDays, first: Day, last: Day, scored: Callable[[Sequence[CheckDay]], float | None]
+    days: DaysInShort, weights: Mapping[int, float], first: Day, last: Day
 ) -> Iterator[SaidOfDay]:
-    """What every day says."""
-    before: Sequence[CheckDay] | None = None
+    """What every day says; who counts changes after the last day of a check, and today."""
+    changes = {first, days.today, *(last + 1 for last in days.last_runs.values())}
     rank, value = 0, None
     for day in range(first, last + 1):
-        _, some = days.counted(day)
-        if some is not before:
-            rank, value = max([one.last for one in some], default=0), scored(some)
-            before = some
-        yield SaidOfDay(day, rank, days.worst_of(day), value)
+        worst = None
+        if day in days.by_day or day in changes:
+            counting = counting_on(day, days.counting, days.last_runs, days.today)
+            of_day, some = days.counted(day, counting)
+            rank = max([one[2] for one in some], default=0)
+            value = score([(weights[one[1]], one[3]) for one in some])
+            if of_day == day:
+                worst = max([one[4] for one in some if one[4] is not None], default=None)
+        yield SaidOfDay(day, rank, worst, value)
 
 
 def each_plain_day(said: Iterable[SaidOfDay], first: Day, last: Day) -> Iterator[SaidOfDay]:

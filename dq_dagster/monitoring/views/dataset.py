@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from dq_dagster.integration.event_log.logged import LoggedEvaluation, logged_numbered
+from dq_dagster.integration.event_log.logged import LoggedEvaluation, key_of_name, logged_numbered
 from dq_dagster.integration.event_log.views import EXPECTED, OBSERVED
 from dq_dagster.integration.internals import storage_ids
 from dq_dagster.integration.log_storage import runs_of_events
@@ -189,7 +189,7 @@ def outdated_numbers(
     runs: Mapping[int, str],
 ) -> frozenset[int]:
     """The evaluations that are older than what they are about, unless their own run built it."""
-    key = dg.AssetKey.from_user_string(dataset.name)
+    key = key_of_name(dataset.name)
     every = list(standings)
     by_part: dict[str, int] = {}
     if any(one.part != WHOLE for one in every):
@@ -203,7 +203,9 @@ def outdated_numbers(
     return frozenset(
         one.number
         for one in every
-        if one.number in newer and builders.get(newer[one.number]) != runs.get(one.run)
+        # What was reported without a run is of no run in common.
+        if one.number in newer
+        and (not runs.get(one.run) or builders.get(newer[one.number]) != runs[one.run])
     )
 
 

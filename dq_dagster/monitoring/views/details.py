@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from dq_dagster.integration.event_log.logged import LoggedEvaluation, logged_numbered
+from dq_dagster.integration.event_log.logged import LoggedEvaluation, key_of_name, logged_numbered
 from dq_dagster.integration.event_log.views import DIMENSIONS
 from dq_dagster.integration.guarded.stats import build_records
 from dq_dagster.judging.judgement import Status, worst
@@ -103,7 +103,7 @@ def _group(row: Mapping[str, Any]) -> GroupStatus:
 
 def quarantine_view(instance: dg.DagsterInstance, asset: str, *, limit: int) -> QuarantineView:
     """What the last builds of a guarded asset did with their rows."""
-    key = dg.AssetKey.from_user_string(asset)
+    key = key_of_name(asset)
     # Of an asset that is not guarded, not all materializations are read for nothing.
     records = build_records(instance, key, limit=limit, patience=1)
     return QuarantineView(asset, tuple(_build(one) for one in records))

@@ -131,20 +131,18 @@ def partition_grid(
 ) -> PartitionGrid:
     """The slices that were evaluated last, each with the status of every rule that counts."""
     checks = [one for one in dataset.checks if one.info.counts]
-    latest: dict[int, float] = {}
+    latest: dict[int, tuple[float, int]] = {}
     ranks: dict[int, int] = {}
     for one in checks:
         rows = reader.connection.execute(
-            "SELECT part, at, rank FROM slice WHERE check_id = ?", (one.number,)
+            "SELECT part, at, rank, run FROM slice WHERE check_id = ?", (one.number,)
         )
-        for part, at, rank in rows:
-            latest[part] = max(at, latest.get(part, at))
+        for part, at, rank, run in rows:
+            latest[part] = max((at, run), latest.get(part, (at, run)))
             ranks[part] = max(rank, ranks.get(part, rank))
-    ordered = sorted(latest, key=lambda part: (latest[part], part), reverse=True)
-    # The whole dataset comes first, whenever that was.
-    ordered = [*(part for part in ordered if part == WHOLE), *(p for p in ordered if p != WHOLE)]
+    names = reader.names("part", latest)
+    ordered = _last_first(latest, names, reader)
     shown = ordered[offset : offset + limit]
-    names = reader.names("part", shown)
     cells = _cells(reader, checks, shown)
     every = [cell for row in cells.values() for cell in row.values()]
     runs = reader.names("run", (cell.run for cell in every))
@@ -156,7 +154,7 @@ def partition_grid(
             PartitionRow(
                 names.get(part),
                 worst(RANKED[cell.rank] for cell in cells[part].values()),
-                moment_of(latest[part]),
+                moment_of(latest[part][0]),
                 tuple(
                     RANKED[cells[part][one.number].rank] if one.number in cells[part] else None
                     for one in checks
@@ -167,13 +165,32 @@ def partition_grid(
         ),
         len(ordered),
         offset,
-        _days_of_data(reader, ranks),
+        _days_of_data(names, ranks),
     )
 
 
-def _days_of_data(reader: IndexReader, ranks: Mapping[int, int]) -> tuple[StatusDay, ...]:
+def _last_first(
+    latest: Mapping[int, tuple[float, int]], names: Mapping[int, str], reader: IndexReader
+) -> list[int]:
+    """The whole dataset, then the partitions of each run by their keys, the newest of all first.
+
+    Within a run they come in the order of nothing: those with faults are often judged apart.
+    """
+    ends: dict[int, float] = {}
+    for at, run in latest.values():
+        ends[run] = max(at, ends.get(run, at))
+    runs = reader.names("run", ends)
+
+    def place(part: int) -> tuple[bool, float, str]:
+        at, run = latest[part]
+        # What was reported without a run is of no run in common.
+        return part == WHOLE, ends[run] if runs[run] else at, names.get(part, "")
+
+    return sorted(latest, key=place, reverse=True)
+
+
+def _days_of_data(names: Mapping[int, str], ranks: Mapping[int, int]) -> tuple[StatusDay, ...]:
     """What stands of partitions that are days, as Dagster writes them; nothing if any is none."""
-    names = reader.names("part", (part for part in ranks if part != WHOLE))
     by_day = {_day_named(name): ranks[part] for part, name in names.items()}
     days = [day for day in by_day if day is not None]
     if not days or len(days) < len(by_day):

@@ -85,14 +85,14 @@ def timeline(
     if kind == "dataset":
         dataset = reader.dataset(subject)
         return StatusTimeline(subject, kind, reader.status_days(dataset, first, last))
+    every = reader.datasets.values()
+    projects = {one.project for one in every}
+    if kind == "project" and subject not in projects:
+        raise NotOnRecord.project(subject, sorted(projects))
+    # A project may have datasets of which none is monitored: then nothing is said of its days.
     members = [
-        one
-        for one in reader.datasets.values()
-        if one.monitored and (kind == "instance" or one.project == subject)
+        one for one in every if one.monitored and (kind == "instance" or one.project == subject)
     ]
-    if kind == "project" and not members:
-        known = sorted({one.project for one in reader.datasets.values()})
-        raise NotOnRecord.project(subject, known)
     rows = [reader.status_days(one, first, last) for one in members]
     return StatusTimeline(
         subject, kind, _days_together(rows, [date_of(n) for n in range(first, last + 1)])
@@ -182,7 +182,8 @@ def _is_outdated(dataset: Dataset, at: float | None, run_id: str) -> bool:
     """Whether it was built after its last evaluation, by a run that did not evaluate it."""
     if dataset.built_at is None or at is None:
         return False
-    return dataset.built_at > at and dataset.built_run != run_id
+    # What was reported without a run is of no run in common.
+    return dataset.built_at > at and (not run_id or dataset.built_run != run_id)
 
 
 def _objective(reader: IndexReader, dataset: Dataset) -> ObjectiveKept | None:

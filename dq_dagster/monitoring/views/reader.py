@@ -19,6 +19,8 @@ from dq_dagster.monitoring.model.days import (
     CheckDay,
     DatasetDays,
     Day,
+    DaysInShort,
+    InShort,
     SaidOfDay,
     date_of,
     day_of,
@@ -253,8 +255,23 @@ class IndexReader:
         if dataset.is_plain:
             found = each_plain_day(self._plain_days(dataset, first, last), first, last)
         else:
-            found = each_day(self.days(dataset, first, last), first, last, dataset.score)
+            days = self._days_in_short(dataset, first, last)
+            found = each_day(days, dataset.weights, first, last)
         return tuple(map(status_day, found))
+
+    def _days_in_short(self, dataset: Dataset, first: Day, last: Day) -> DaysInShort:
+        """As ``days``, of many days at once."""
+        last_runs = self._last_runs(dataset)
+        before = self._days_before(dataset, first, last_runs)
+        rows: list[InShort] = []
+        for start, end in (*((day, day) for day in before), (first, last)):
+            rows += self.connection.execute(
+                "SELECT day, check_id, last, worth, worst FROM day "
+                "WHERE asset = ? AND day BETWEEN ? AND ? ORDER BY day",
+                (dataset.number, start, end),
+            )
+        by_day = {day: list(some) for day, some in groupby(rows, key=itemgetter(0))}
+        return DaysInShort(by_day, last_runs, dataset.counting.keys(), self.today)
 
     def _plain_days(self, dataset: Dataset, first: Day, last: Day) -> Iterable[SaidOfDay]:
         """In the order of days, from the last one before the first."""
