@@ -44,7 +44,7 @@ def _alike(fault: Fault) -> Hashable:
     if isinstance(condition, SetMembership) and condition.member:
         return SetMembership, replace(condition, values=()), fault.where
     length = _length(fault)
-    if length is not None:
+    if isinstance(condition, PatternMatch) and length is not None:
         return PatternMatch, replace(condition, pattern=length.pattern), fault.where
     return condition, fault.where
 
