@@ -23,6 +23,7 @@ from dq_dagster.errors import Misfit, NothingStored, UnreadableData
 from dq_dagster.spark.frames.failures import UNREADABLE, UNREADABLE_TYPE, raised_text, reason_of
 from dq_dagster.spark.frames.pandas_columns import Column, arrow_zone, spark_type
 from dq_dagster.spark.session.session import current_session, is_case_sensitive
+from dq_dagster.spark.session.sizes import note_size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +85,9 @@ class _Table:
             else column.raising(F.col(_NEVER_LOCAL))
             for column in self.columns
         ]
-        return frame.select(*selected)
+        # What one row takes is little if there is no column at all.
+        size = sum(column.values.nbytes for column in self.readable)
+        return note_size(frame.select(*selected), max(size, self.rows))
 
     def _readable_frame(
         self, session: SparkSession, zone: str, wall_clock: Collection[str]
