@@ -89,6 +89,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture
+def large(spark: SparkSession) -> Iterator[None]:
+    """No data counts as small: for what is done to large data only."""
+    from dq_dagster.spark.session.sizes import SMALL
+
+    spark.conf.set(SMALL, "0")
+    yield
+    spark.conf.unset(SMALL)
+
+
+@pytest.fixture
 def count_jobs(spark: SparkSession) -> Callable[[Callable[[], object]], int]:
     """Runs something and says how many Spark jobs that took."""
 
