@@ -77,6 +77,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+        # What Spark takes tables made of lists for: small ones, as they are.
+        .config("spark.sql.defaultSizeInBytes", "1000")
         # Neither UTC nor the machine's zone: a time that slips between zones shows.
         .config("spark.sql.session.timeZone", "America/New_York")
         .getOrCreate()
@@ -84,6 +86,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def large(spark: SparkSession) -> Iterator[None]:
+    """No data counts as small: for what is done to large data only."""
+    from dq_dagster.spark.session.sizes import SMALL
+
+    spark.conf.set(SMALL, "0")
+    yield
+    spark.conf.unset(SMALL)
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from dq_dagster.spark.frames.schemas import outside_rows
 from dq_dagster.spark.frames.slicing import Division, require_possible
 from dq_dagster.spark.passes.run import in_turn, run_group
 from dq_dagster.spark.session.session import session_zone
+from dq_dagster.spark.session.sizes import is_small
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -60,13 +61,15 @@ class Batch:
             clashes = {name: Unmeasurable(str(clash)) for name, clash in data.clashes.items()}
             return replace(whole, table=replace(whole.table, clashes=clashes), others=others)
         home = as_spark(data)
-        frame = under_ansi(home)
+        small = is_small(home)
+        # In one task there is nothing to shuffle, and so one job a query.
+        frame = under_ansi(home).coalesce(1) if small else under_ansi(home)
         visible = home.drop(HIDDEN_KEY) if partition_by == HIDDEN_KEY else home
         table = JudgedTable.of(visible, now, around, is_ansi=is_ansi(frame))
         division = Division.of(table, partition_by=partition_by, dimensions=dimensions)
         if partition_by not in {None, HIDDEN_KEY, *visible.columns}:
             require_expression(frame, str(division.partition), f"partition_by, '{partition_by}'")
-        return cls(frame, table, division, home)
+        return cls(frame, table, replace(division, is_small=small), home)
 
     def measure(self, plan: Plan, partitions: Sequence[str] | None = None) -> Measurements:
         """Runs the plan's passes; without a list, the partitions are those that have rows."""

@@ -31,8 +31,6 @@ from dagster._core.execution.plan.inputs import FromLoadableAsset, FromStepOutpu
 from dagster._core.execution.plan.outputs import StepOutputHandle
 from dagster._core.execution.resources_init import resource_initialization_manager
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
-from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
-from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 from dagster._core.storage.mem_io_manager import InMemoryIOManager
 from dagster._core.storage.tags import (
     ASSET_PARTITION_RANGE_END_TAG,
@@ -271,6 +269,9 @@ def checks_on_record(instance: dg.DagsterInstance) -> list[dg.AssetCheckKey]:
 
     Dagster itself asks for checks by name only, and knows the names from the definitions.
     """
+    from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable
+    from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
+
     storage = instance.event_log_storage
     if not isinstance(storage, SqlEventLogStorage):
         return []

@@ -110,6 +110,8 @@ def _session() -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "4g")
+        # What is tried on little data is to be what large data goes through.
+        .config("spark.dq_dagster.small", "0")
         .config("spark.sql.warehouse.dir", str(FOLDER / "warehouse"))
         .getOrCreate()
     )

@@ -18,6 +18,8 @@ ALLOWED = {
     ("spark/frames/ansi.py", "conf.set("),
     #: Whether a session's settings have changed; Spark Connect has no second session to keep alike.
     ("spark/frames/ansi.py", "_jconf"),
+    #: How large data is, which Spark Connect tells nobody: there it counts as large.
+    ("spark/session/sizes.py", "_jdf"),
     #: Classic Spark cancels by the tags of its context, Spark Connect by those of the session.
     ("spark/session/deadline.py", "sparkContext"),
 }

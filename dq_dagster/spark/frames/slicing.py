@@ -26,7 +26,7 @@ from dq_dagster.spark.frames.frames import HIDDEN_KEY
 from dq_dagster.sql.expressions import columns_used
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import DataFrame, GroupedData, Row
 
 States: TypeAlias = dict[Metric, Measured]
 
@@ -51,6 +51,8 @@ class Division:
     partition_by: str | None = None
     # Columns that say the same as the key of the partition, or of a dimension, but are no texts.
     columns: Mapping[str | None, str] = field(default_factory=dict)
+    # Whether the rows are few, and in one task.
+    is_small: bool = False
 
     @classmethod
     def of(
@@ -176,11 +178,14 @@ class Parts:
     partition_by: str | None = None
     # Columns of the frame that say the same as a key, and are cheaper to group by.
     columns: Mapping[str | None, str] = field(default_factory=dict)
+    # Whether the rows are few, and in one task: nothing is shuffled, and no worker is started.
+    is_small: bool = False
 
     @classmethod
     def of(cls, frame: DataFrame, cuts: tuple[Cut, ...], division: Division) -> Parts:
         if cuts == (UNDIVIDED,):
-            return cls(division.visible(frame), cuts, {}, partition_by=division.partition_by)
+            rows, by = division.visible(frame), division.partition_by
+            return cls(rows, cuts, {}, partition_by=by, is_small=division.is_small)
         sql: dict[str | None, str] = {}
         if any(cut.partitioned for cut in cuts) and division.partition is not None:
             sql[None] = division.partition
@@ -193,7 +198,13 @@ class Parts:
         keyed = division.visible(frame.selectExpr("*", *columns))
         columns_of = {name: division.columns[name] for name in keys if name in division.columns}
         return cls(
-            keyed, cuts, keys, division.partitions, division.partition_by, columns=columns_of
+            keyed,
+            cuts,
+            keys,
+            division.partitions,
+            division.partition_by,
+            columns=columns_of,
+            is_small=division.is_small,
         )
 
     def one_by_one(self) -> Iterator[tuple[Slice, DataFrame]]:
@@ -219,7 +230,7 @@ class Parts:
             for name, key in named.items()
         ]
         rows = self.frame.where(" AND ".join(same) or "true")
-        return Parts(rows, (UNDIVIDED,), {})
+        return Parts(rows, (UNDIVIDED,), {}, is_small=self.is_small)
 
     def without_rows(self) -> Parts:
         """No rows at all, of the same columns; Spark reads nothing for it."""
@@ -251,13 +262,17 @@ class Parts:
         if self.cuts == (UNDIVIDED,):
             row = self.frame.selectExpr(*columns).collect()[0]
             return {WHOLE: row.asDict(recursive=False)}
-        found = self._with_texts(
-            self._grouped().agg(
-                F.expr(self._set_number()).alias(_SET), *(F.expr(sql) for sql in columns)
-            )
-        )
-        rows = self.bounded(found, MOST_PARTS)
-        return {self.slice(row, self.cuts[row[_SET]]): row.asDict(recursive=False) for row in rows}
+        aggregates = [F.expr(sql) for sql in columns]
+        if self.is_small and len(self.cuts) > 1:
+            number = unused(_SET, {name.lower() for name in self.frame.columns})
+            grouped = grouped_by_sets(self.frame, *self._sets(), number=number).agg(*aggregates)
+        else:
+            number = _SET
+            grouped = self._grouped().agg(F.expr(self._set_number()).alias(_SET), *aggregates)
+        rows = self.bounded(self._with_texts(grouped), MOST_PARTS)
+        return {
+            self.slice(row, self.cuts[row[number]]): row.asDict(recursive=False) for row in rows
+        }
 
     def bounded(self, found: DataFrame, most: int) -> list[Row]:
         """The rows of a result that is small unless the data falls into too many parts."""
@@ -303,8 +318,13 @@ class Parts:
             return self.frame.groupBy(
                 *(one for one, key in zip(by, self.keys.values(), strict=True) if key in mine)
             )
+        sets, keys = self._sets()
+        return self.frame.groupingSets(sets, *keys)
+
+    def _sets(self) -> tuple[list[list[str]], list[str]]:
+        """The keys to group by for each cut, and all of them."""
         sets = [[identifier(key) for key in self.keys_of(cut)] for cut in self.cuts]
-        return self.frame.groupingSets(sets, *map(identifier, self.keys.values()))
+        return sets, list(map(identifier, self.keys.values()))
 
     def _set_number(self) -> str:
         if len(self.cuts) == 1:
@@ -328,6 +348,23 @@ def bounded(found: DataFrame, most: int, *, by: Iterable[str | None] = ()) -> li
     if len(rows) > most:
         raise TooManyParts.by(by)
     return rows
+
+
+def grouped_by_sets(
+    rows: DataFrame, sets: Sequence[Sequence[str]], columns: Sequence[str], *, number: str
+) -> GroupedData:
+    """Grouping sets for rows that lie in one task: Spark would shuffle them nevertheless.
+
+    ``number`` is what the place of a group's set is called.
+    """
+    places = ", ".join(map(str, range(len(sets))))
+    repeated = rows.selectExpr("*", f"explode(array({places})) AS {number}")
+    keys = []
+    for column in columns:
+        kept = ", ".join(str(n) for n, one in enumerate(sets) if column in one)
+        value = f"if({number} IN ({kept}), {column}, NULL)" if kept else "NULL"
+        keys.append(F.expr(f"{value} AS {column}"))
+    return repeated.groupBy(F.expr(number), *keys)
 
 
 def grouping_id(columns: Sequence[str], kept: Sequence[str]) -> int:

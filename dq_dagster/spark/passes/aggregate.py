@@ -241,7 +241,7 @@ def _few(parts: Parts, needs: Needs, table: JudgedTable) -> RowStates:
     """What is better counted apart; nothing if that raises, since each then fails on its own."""
 
     def counted() -> RowStates:
-        apart = counted_apart(parts.frame, needs, table)
+        apart = None if parts.is_small else counted_apart(parts.frame, needs, table)
         if apart is None:
             return {}
         rows = replace(parts, frame=parts.frame.where(apart.condition))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Rule = dict[str, Any]
+pytestmark = pytest.mark.usefixtures("large")
 Counter = Callable[[Callable[[], object]], int]
 KINDS: list[Rule] = [
     {"type": "column_min_in_range", "min": 0},

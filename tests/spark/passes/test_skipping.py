@@ -15,6 +15,7 @@ from dq_dagster.spark.passes import skipping
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.usefixtures("large")
 Counter = Callable[[Callable[[], object]], int]
 # Rows 0 to 299: the first ones miss some values, the others none.
 COLUMNS = {

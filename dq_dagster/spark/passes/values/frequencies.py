@@ -17,7 +17,7 @@ from dq_dagster.metrics.frequency import Frequencies, Grouping, Level
 from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
 from dq_dagster.spark.expressions.values import Counting, transport
 from dq_dagster.spark.frames.columns import ColumnRef, identifier
-from dq_dagster.spark.frames.slicing import Parts, grouping_id
+from dq_dagster.spark.frames.slicing import Parts, grouped_by_sets, grouping_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -33,8 +33,10 @@ def count_values(
 ) -> dict[Grouping, dict[Slice, Frequencies]]:
     """The frequencies of each grouping in each part, from as few passes as is fast."""
     found: dict[Grouping, dict[Slice, Frequencies]] = {}
-    # Comparing with a set makes Spark sort all values it counts, so others are counted apart.
-    for some in ([one for one in wanted if one.sets], [one for one in wanted if not one.sets]):
+    # Comparing with a set makes Spark sort all values it counts, so others are counted apart,
+    # unless they are so few that a further query costs more.
+    apart = ([one for one in wanted if one.sets], [one for one in wanted if not one.sets])
+    for some in [wanted] if parts.is_small else apart:
         size = max(1, _MOST_SETS // len(parts.cuts))
         for start in range(0, len(some), size):
             found |= _counted(parts, some[start : start + size])
@@ -72,27 +74,32 @@ def _in_one_step(rows: DataFrame, parts: Parts, sets: Sequence[Counted]) -> Data
     columns = [identifier(key) for key in parts.keys.values()]
     columns += dict.fromkeys(one.counting.key.sql for one in sets)
     by = [[*_keys(parts, one.cut), one.counting.key.sql] for one in sets]
-    return _grouped(rows, by, columns, "count(1)")
+    return _grouped(rows, by, columns, "count(1)", parts)
 
 
 def _in_two_steps(rows: DataFrame, parts: Parts, wanted: Sequence[Counting]) -> DataFrame:
     """The same; only what was counted in the smallest parts is counted for the cuts."""
     keys = [identifier(key) for key in parts.keys.values()]
     values = [one.key.sql for one in wanted]
-    counted = _grouped(rows, [[*keys, value] for value in values], [*keys, *values], "count(1)")
+    by_value = [[*keys, value] for value in values]
+    counted = _grouped(rows, by_value, [*keys, *values], "count(1)", parts)
     for name, text in parts.texts().items():
         counted = counted.withColumn(name, F.expr(text))
     columns = ["w", *values, *keys]
     by = [["w", *values, *_keys(parts, cut)] for cut in parts.cuts]
-    of_cuts = _grouped(counted.withColumnRenamed("g", "w"), by, columns, "sum(n)")
+    of_cuts = _grouped(counted.withColumnRenamed("g", "w"), by, columns, "sum(n)", parts)
     return of_cuts.withColumn("g", F.expr(f"g * {len(wanted)} + w"))
 
 
-def _grouped(rows: DataFrame, sets: list[list[str]], columns: list[str], count: str) -> DataFrame:
+def _grouped(
+    rows: DataFrame, sets: list[list[str]], columns: list[str], count: str, parts: Parts
+) -> DataFrame:
     """How often each value occurs; ``g`` is the place of the grouping among the sets."""
     counted = F.expr(count).alias("n")
     if len(sets) == 1:
         return rows.groupBy(*sets[0]).agg(F.lit(0).alias("g"), counted)
+    if parts.is_small:
+        return grouped_by_sets(rows, sets, columns, number="g").agg(counted)
     cases = " ".join(
         f"WHEN {grouping_id(columns, kept)} THEN {number}" for number, kept in enumerate(sets)
     )

@@ -101,7 +101,9 @@ def _of_blocks(
             else not task.sets and block_key(task.grouping, table) is not None
         )
     }
-    return found if found and has_blocks(parts.frame.sparkSession) else {}
+    # Starting a worker takes longer than all else that is done for a few rows.
+    wanted = bool(found) and not parts.is_small
+    return found if wanted and has_blocks(parts.frame.sparkSession) else {}
 
 
 def _in_blocks(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _Found:
