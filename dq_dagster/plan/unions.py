@@ -1,8 +1,9 @@
 """The rows that have any of several faults, said in fewer faults.
 
 Where a row goes depends on whether it has any fault at all. Many rules about one column ask the
-same of it again and again: of several ranges the tightest decides, of several sets their union, and
-of patterns that differ in length alone, like ``[a-z]{1,9}``, the shortest.
+same of it again and again. Of several ranges the tightest decides, as it does of conditions like
+``amount < 100``; of several sets it is their union. Of patterns that differ in length alone, like
+``[a-z]{1,9}``, it is the shortest if texts have to match, and the longest if none may.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from dq_dagster.metrics.conditions import Fault, Outside, PatternMatch, SetMembership
+from dq_dagster.metrics.conditions import Fault, Outside, PatternMatch, RowBreaks, SetMembership
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.rules.fields.regex import PatternLength, pattern_length
+from dq_dagster.sql.bounds import ColumnBound, column_bound
 
 
 def united(faults: Iterable[Fault]) -> list[Fault]:
@@ -46,19 +48,30 @@ def _alike(fault: Fault) -> Hashable:
     length = _length(fault)
     if isinstance(condition, PatternMatch) and length is not None:
         return PatternMatch, replace(condition, pattern=length.pattern), fault.where
+    bound = _bound(fault)
+    if isinstance(condition, RowBreaks) and bound is not None:
+        alike = bound.column, bound.operator, bound.kind
+        return RowBreaks, *alike, condition.null_breaks, fault.where
     return condition, fault.where
+
+
+def _bound(fault: Fault) -> ColumnBound | None:
+    """What a row's column is compared with, where that is all that a condition in SQL does."""
+    condition = fault.condition
+    # Not those that look at other rows, which are RowBreaks, too.
+    return column_bound(condition.sql) if type(condition) is RowBreaks else None
 
 
 def _length(fault: Fault) -> PatternLength | None:
     """How long a text has to be, where a pattern asks for that and for characters alone."""
     condition = fault.condition
-    if not isinstance(condition, PatternMatch) or not (condition.whole and condition.matches):
+    if not isinstance(condition, PatternMatch) or not condition.whole:
         return None
     return pattern_length(condition.pattern)
 
 
 def _united(alike: list[Fault]) -> list[Fault]:
-    if _length(alike[0]) is None:
+    if _length(alike[0]) is None and _bound(alike[0]) is None:
         return [reduce(_union, alike)]
     found: list[Fault] = []
     for fault in alike:
@@ -69,8 +82,15 @@ def _united(alike: list[Fault]) -> list[Fault]:
 
 
 def _decides(one: Fault, other: Fault) -> bool:
-    """Whether texts of the lengths that one allows are of those that the other allows."""
+    """Whether every row that has the other fault has this one, too."""
+    bound, other_bound = _bound(one), _bound(other)
+    if bound is not None and other_bound is not None:
+        return bound.is_as_tight_as(other_bound)
     mine, theirs = _length(one), _length(other)
+    condition = one.condition
+    if isinstance(condition, PatternMatch) and condition.matches:
+        # What matches is the fault here: the longer one has more of them.
+        mine, theirs = theirs, mine
     if mine is None or theirs is None or mine.least < theirs.least:
         return False
     return theirs.most is None or (mine.most is not None and mine.most <= theirs.most)

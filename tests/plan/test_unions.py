@@ -14,6 +14,7 @@ from dq_dagster.metrics.conditions import (
     IsEmpty,
     Outside,
     PatternMatch,
+    RowBreaks,
     SetMembership,
 )
 from dq_dagster.metrics.constant import Constant
@@ -35,7 +36,15 @@ def in_set(*values: Any, **further: Any) -> SetMembership:
 
 
 def match(pattern: str, **further: Any) -> PatternMatch:
-    return PatternMatch("x", False, pattern, **{"whole": True, "matches": True, **further})
+    return PatternMatch("x", False, pattern, **{"whole": True, "matches": False, **further})
+
+
+def must_not(pattern: str) -> PatternMatch:
+    return match(pattern, matches=True)
+
+
+def breaks(sql: str, *, null_breaks: bool = True) -> RowBreaks:
+    return RowBreaks(sql, null_breaks)
 
 
 def conditions(*some: Condition) -> list[Condition]:
@@ -56,6 +65,11 @@ def conditions(*some: Condition) -> list[Condition]:
         (match("[a-z]{1,9}"), match("[a-z]{1,7}"), match("[a-z]{1,7}")),
         (match("[a-z]{2,}"), match("[a-z]{3,4}"), match("[a-z]{3,4}")),
         (match("[A-Z]{2}[0-9]{4}"), match("[A-Z]{2}[0-9]{1,8}"), match("[A-Z]{2}[0-9]{4}")),
+        (must_not("[a-z]{1,9}"), must_not("[a-z]{1,7}"), must_not("[a-z]{1,9}")),
+        (must_not("[a-z]{2,}"), must_not("[a-z]{3,4}"), must_not("[a-z]{2,}")),
+        (breaks("x < 5"), breaks("x < 7"), breaks("x < 5")),
+        (breaks("x >= 0"), breaks("3 <= x"), breaks("3 <= x")),
+        (breaks("x < 1.25"), breaks("x < 1.20"), breaks("x < 1.20")),
         (BLANK, BLANK, BLANK),
     ],
 )
@@ -79,8 +93,16 @@ def test_one_says_what_both_say(one: Condition, other: Condition, together: Cond
         (match("[a-z]{1,5}"), match("[a-z]{3,9}")),
         (match("[a-z]{1,5}"), match("[a-y]{1,5}")),
         (match("[a-z]{1,5}"), match("[a-z]{1,3}", whole=False)),
-        (match("[a-z]{1,5}", matches=False), match("[a-z]{1,3}", matches=False)),
+        (must_not("[a-z]{1,5}"), must_not("[a-z]{3,9}")),
+        (must_not("[a-z]{1,5}"), match("[a-z]{1,3}")),
         (match("a|[a-z]{1,5}"), match("a|[a-z]{1,3}")),
+        (breaks("x < 5"), breaks("x <= 5")),
+        (breaks("x < 5"), breaks("X < 4")),
+        (breaks("x < 5"), breaks("x < 4.5")),
+        (breaks("x < 5"), breaks("x < 4", null_breaks=False)),
+        (breaks("x < 5"), breaks("x < 3000000000")),
+        (breaks("x < 5 OR y"), breaks("x < 4 OR y")),
+        (breaks("x < 5"), breaks("current_date < 5")),
         (BLANK, IsEmpty("x", blank_is_empty=False)),
     ],
 )
