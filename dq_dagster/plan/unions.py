@@ -3,7 +3,8 @@
 Where a row goes depends on whether it has any fault at all. Many rules about one column ask the
 same of it again and again. Of several ranges the tightest decides, as it does of conditions like
 ``amount < 100``; of several sets it is their union. Of patterns that differ in length alone, like
-``[a-z]{1,9}``, it is the shortest if texts have to match, and the longest if none may.
+``[a-z]{1,9}``, it is the shortest if texts have to match, and the longest if none may; what lengths
+texts may have, such a pattern says as well.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 from dq_dagster.metrics.conditions import Fault, Outside, PatternMatch, RowBreaks, SetMembership
 from dq_dagster.metrics.constant import Constant
-from dq_dagster.rules.fields.regex import PatternLength, pattern_length
+from dq_dagster.rules.fields.regex import PatternLength, of_length, pattern_length
 from dq_dagster.sql.bounds import ColumnBound, column_bound
 
 
@@ -27,7 +28,7 @@ def united(faults: Iterable[Fault]) -> list[Fault]:
     groups: dict[Hashable, list[Fault]] = {}
     for fault in faults:
         groups.setdefault(_alike(fault), []).append(fault)
-    return [fault for group in groups.values() for fault in _united(group)]
+    return _with_lengths([fault for group in groups.values() for fault in _united(group)])
 
 
 def _alike(fault: Fault) -> Hashable:
@@ -79,6 +80,43 @@ def _united(alike: list[Fault]) -> list[Fault]:
             found = [other for other in found if not _decides(fault, other)]
             found.append(fault)
     return found
+
+
+def _with_lengths(faults: list[Fault]) -> list[Fault]:
+    """Without the lengths of texts that a pattern for the same column can ask for as well."""
+    found = list(faults)
+    for length in faults:
+        for place, other in enumerate(found):
+            narrowed = _narrowed(other, length)
+            if narrowed is not None:
+                found[place] = narrowed
+                found.remove(length)
+                break
+    return found
+
+
+def _narrowed(fault: Fault, length: Fault) -> Fault | None:
+    """Both in one, where texts have to match a pattern and to be of some length."""
+    pattern, outside = fault.condition, length.condition
+    if not isinstance(pattern, PatternMatch) or not isinstance(outside, Outside):
+        return None
+    if pattern.matches or not pattern.whole or outside.of != "length":
+        return None
+    texts = [(one.column, one.blank_is_empty) for one in (pattern, outside)]
+    allowed = _allowed(outside)
+    if texts[0] != texts[1] or fault.where != length.where or allowed is None:
+        return None
+    both = of_length(pattern.pattern, *allowed)
+    return None if both is None else replace(fault, condition=replace(pattern, pattern=both))
+
+
+def _allowed(outside: Outside) -> tuple[int, int | None] | None:
+    """The lengths that are not outside; None if they are not said in whole numbers."""
+    low, high = (None if one is None else one.value for one in (outside.low, outside.high))
+    if not isinstance(low, int | None) or not isinstance(high, int | None):
+        return None
+    least = 0 if low is None else low + outside.low_is_outside
+    return max(least, 0), None if high is None else high - outside.high_is_outside
 
 
 def _decides(one: Fault, other: Fault) -> bool:

@@ -101,6 +101,10 @@ class _Run:
     def counted(self) -> str:
         return self.atom if self.least == 1 else f"{self.atom}{{{self.least}}}"
 
+    def written(self) -> str:
+        most = "" if self.most is None else self.most
+        return self.counted() if not self.varies else f"{self.atom}{{{self.least},{most}}}"
+
     def loop(self) -> str:
         return f"{self.atom}{'+' if self.least else '*'}"
 
@@ -121,6 +125,33 @@ def pattern_length(pattern: str) -> PatternLength | None:
         sum(most) if len(most) == len(runs) else None,
         rf"\A{''.join(parts)}\z",
     )
+
+
+def of_length(pattern: str, least: int, most: int | None) -> str | None:
+    """The pattern for those of its texts that are of such a length; None if it is not that simple.
+
+    A text then matches it, if it matches the pattern and has as many characters.
+    """
+    runs = _runs(pattern)
+    varying = [place for place, run in enumerate(runs or ()) if run.varies]
+    if runs is None or len(varying) != 1:
+        return None
+    [place] = varying
+    run = runs[place]
+    others = sum(one.least for one in runs) - run.least
+    fewest = max(run.least, least - others)
+    limits = [
+        limit for limit in (run.most, None if most is None else most - others) if limit is not None
+    ]
+    if not limits:
+        found = _Run(run.atom, fewest, None)
+    elif fewest <= min(limits):
+        found = _Run(run.atom, fewest, min(limits))
+    else:
+        return None
+    text = "".join(one.written() for one in [*runs[:place], found, *runs[place + 1 :]])
+    # Only what can be read again.
+    return text if _runs(text) is not None else None
 
 
 def _runs(pattern: str) -> list[_Run] | None:

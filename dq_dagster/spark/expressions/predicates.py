@@ -158,7 +158,12 @@ def _has_value(condition: HasValue, table: JudgedTable) -> str:
 def _set_membership(condition: SetMembership, table: JudgedTable) -> str:
     column = table.column(condition.column)
     found = in_set(column, condition.values, ignore_case=condition.ignore_case)
-    return _on_values(condition, column, found if condition.member else f"NOT ({found})")
+    if condition.member:
+        return _on_values(condition, column, found)
+    if found == "false":
+        # Nothing in the set can be a value of the column: "NOT false" would be true for NULL, too.
+        return _present(condition, column)
+    return _on_values(condition, column, f"NOT ({found})")
 
 
 def _outside(condition: Outside, table: JudgedTable) -> str:
@@ -197,7 +202,8 @@ def _value_sql(condition: ValueSql, table: JudgedTable) -> str:
         wanted = " or ".join(condition.types)
         raise Misfit.wrong_type("This condition", column.name, column.type_name, wanted)
     found = condition.sql.replace("{value}", column.sql)
-    return _on_values(condition, column, _decided(found, unknown=False))
+    # It may ask for missing values, which are left out all the same.
+    return f"({_present(condition, column)} AND {_decided(found, unknown=False)})"
 
 
 def _row_breaks(condition: RowBreaks, table: JudgedTable) -> str:
@@ -308,11 +314,14 @@ def _has_blanks(condition: ValueCondition, column: ColumnRef) -> bool:
 
 
 def _on_values(condition: ValueCondition, column: ColumnRef, found: str) -> str:
-    """Leaves blank strings out where they count as empty; NULLs make no predicate true."""
-    guards = [f"NOT {is_blank(column)}"] if _has_blanks(condition, column) else []
-    # "NOT (false)" would be true for NULL as well.
-    guards.append(f"{column.sql} IS NOT NULL")
-    return f"({' AND '.join([*guards, f'({found})'])})"
+    """A predicate that is never true for NULL; blank strings are left out where they are empty.
+
+    Not "column IS NOT NULL AND found", of which Spark makes half as much code again: methods that
+    grow too long for Java to compile take many times as long.
+    """
+    if _has_blanks(condition, column):
+        found = f"NOT {is_blank(column)} AND ({found})"
+    return _decided(found, unknown=False)
 
 
 def _beyond(column: ColumnRef, outside: Outside) -> str:
@@ -341,14 +350,16 @@ def _of_other_length(column: ColumnRef, outside: Outside) -> str:
     ways = []
     if outside.low is not None:
         low: Any = outside.low.value
-        enough = Constant.of(4 * low)
+        at_low = outside.low_is_outside
         # There is no byte without a character: whether there is any, bytes tell as well.
-        any_will_do = low < 1 if outside.low_is_outside else low <= 1
-        few = size if any_will_do else length
-        ways.append(
-            f"({literals.below(size, size.sql, enough, or_at=True)} AND "
-            f"{literals.below(few, few.sql, outside.low, or_at=outside.low_is_outside)})"
-        )
+        if low < 1 if at_low else low <= 1:
+            ways.append(literals.below(size, size.sql, outside.low, or_at=at_low))
+        else:
+            enough = Constant.of(4 * low)
+            ways.append(
+                f"({literals.below(size, size.sql, enough, or_at=True)} AND "
+                f"{literals.below(length, length.sql, outside.low, or_at=at_low)})"
+            )
     if outside.high is not None:
         beyond = [
             literals.above(one, one.sql, outside.high, or_at=outside.high_is_outside)
