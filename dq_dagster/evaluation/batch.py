@@ -21,7 +21,8 @@ from dq_dagster.spark.frames.frames import HIDDEN_KEY, as_spark
 from dq_dagster.spark.frames.other_datasets import OtherDatasets
 from dq_dagster.spark.frames.reading import require_expression
 from dq_dagster.spark.frames.schemas import outside_rows
-from dq_dagster.spark.frames.slicing import Division, require_possible
+from dq_dagster.spark.frames.slicing import Division
+from dq_dagster.spark.frames.written_keys import require_possible
 from dq_dagster.spark.passes.run import in_turn, run_group
 from dq_dagster.spark.session.session import session_zone
 from dq_dagster.spark.session.sizes import is_small

@@ -232,8 +232,8 @@ class TopLevels(FrequencyMetric):
 # The sizes of the sketches, and the errors that follow from them.
 DISTINCT_SIZE = 14
 DISTINCT_ERROR = 0.025  # three times the standard error of 1.04 / sqrt(2 ** 14)
-MEDIAN_ACCURACY = 10_000
-MEDIAN_ERROR = 1 / MEDIAN_ACCURACY  # of the ranks
+MEDIAN_SIZE = 4_096
+MEDIAN_ERROR = 0.001  # of the ranks; 99 of 100 sketches of that size are within 0.0007
 TRACKED_VALUES = 10_000
 FREQUENCY_ERROR = 3.5 / 2**14  # of the rows; the table for that many values has 2 ** 14 places
 

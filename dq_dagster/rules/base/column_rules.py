@@ -175,7 +175,7 @@ class MedianRule(ColumnStatisticRule):
 
     approximate: bool = False
     """Whether a sketch may answer: in the shared pass, hence cheaper, with a value whose rank is
-    within 0.01 % of the middle one's."""
+    within 0.1 % of the middle one's."""
 
     metric = ColumnMedian
     statistic = "median"
@@ -189,6 +189,6 @@ class MedianRule(ColumnStatisticRule):
         judgement = super()._verdict(column, evidence)
         if not self.approximate or judgement.observed is None:
             return judgement
-        message = f"{judgement.message} Approximate: its rank is right within {MEDIAN_ERROR:.2%}."
+        message = f"{judgement.message} Approximate: its rank is right within {MEDIAN_ERROR:.1%}."
         details = {**judgement.details, "approximate": MEDIAN_ERROR}
         return replace(judgement, message=message, details=details)

@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.frequency import (
     DISTINCT_SIZE,
-    MEDIAN_ACCURACY,
+    MEDIAN_SIZE,
     TRACKED_VALUES,
     DistinctEstimate,
     DistinctShare,
@@ -23,6 +23,7 @@ from dq_dagster.spark.expressions.values import (
     Aggregates,
     Counting,
     Results,
+    Sketch,
     counting,
     numeric_column,
     transport,
@@ -41,7 +42,13 @@ def distinct_estimate(metric: DistinctEstimate, table: JudgedTable) -> Aggregate
     return Aggregates(
         _distinct,
         counts={"rows": f"{key} IS NOT NULL"},
-        others={"distinct": f"hll_sketch_estimate(hll_sketch_agg({hashed}, {DISTINCT_SIZE}))"},
+        sketches={
+            "distinct": Sketch(
+                f"hll_sketch_agg({hashed}, {DISTINCT_SIZE})",
+                "hll_union_agg",
+                "hll_sketch_estimate({})".format,
+            )
+        },
         fallible=metric.where is not None,
     )
 
@@ -49,17 +56,26 @@ def distinct_estimate(metric: DistinctEstimate, table: JudgedTable) -> Aggregate
 def median_estimate(metric: MedianEstimate, table: JudgedTable) -> Aggregates:
     column = numeric_column(table, metric.column, "The median")
     value = value_or_null(column.sql, metric.where)
-    if isinstance(column.kind, T.DecimalType):
-        # Spark counts with doubles here; its way back to a decimal fails for the largest.
-        value = f"CAST({value} AS DOUBLE)"
     nan = f"isnan({value})" if isinstance(column.kind, FLOATS) else "false"
-    median = f"percentile_approx({value}, 0.5D, {MEDIAN_ACCURACY})"
     return Aggregates(
         lambda results: Opaque("number", float("nan") if results["nan"] else results["median"]),
         counts={"nan": nan},
-        others={"median": median},
+        sketches={"median": _quantiles(column, value)},
         fallible=metric.where is not None,
     )
+
+
+def _quantiles(column: ColumnRef, value: str) -> Sketch:
+    # Decimals are sketched as doubles, which is close enough to be close to the middle.
+    kind = "bigint" if isinstance(column.kind, T.IntegralType) else "double"
+
+    def middle(sketch: str) -> str:
+        # A sketch of no values has no quantile, and says so by an error.
+        some = f"kll_sketch_get_n_{kind}({sketch}) > 0"
+        return f"if({some}, kll_sketch_get_quantile_{kind}({sketch}, 0.5D), NULL)"
+
+    cast = f"CAST({value} AS {kind.upper()})"
+    return Sketch(f"kll_sketch_agg_{kind}({cast}, {MEDIAN_SIZE})", f"kll_merge_agg_{kind}", middle)
 
 
 def top_estimate(metric: TopEstimate, table: JudgedTable) -> Aggregates:
@@ -68,14 +84,23 @@ def top_estimate(metric: TopEstimate, table: JudgedTable) -> Aggregates:
         return Aggregates(lambda _: Opaque("levels", ()))
     inside = task.inside(metric.against)
     plain, _ = transport(task.key)
-    top = f"approx_top_k({task.sql}, {metric.places + _SPARE}, {TRACKED_VALUES})"
-    items = (
-        f"transform({top}, item -> named_struct('n', item.count, 'inside', ({inside}), "
-        f"'value', {plain.format('item.item')}))"
-    )
+    places = metric.places + _SPARE
+
+    def items(sketch: str) -> str:
+        return (
+            f"transform(approx_top_k_estimate({sketch}, {places}), item -> named_struct('n', "
+            f"item.count, 'inside', ({inside}), 'value', {plain.format('item.item')}))"
+        )
+
     return Aggregates(
         lambda results: _levels(results["top"], metric, task),
-        others={"top": items},
+        sketches={
+            "top": Sketch(
+                f"approx_top_k_accumulate({task.sql}, {TRACKED_VALUES})",
+                "approx_top_k_combine",
+                items,
+            )
+        },
         fallible=metric.where is not None,
     )
 

@@ -29,11 +29,30 @@ Results = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Sketch:
+    """A summary of values in SQL: what makes one of values, what one of several, what it tells."""
+
+    of_values: str
+    of_sketches: str
+    answer: Callable[[str], str]
+
+    @property
+    def sql(self) -> str:
+        """The answer of values at once."""
+        return self.answer(self.of_values)
+
+    def merged(self, column: str) -> str:
+        """The answer of the sketches in a column."""
+        return self.answer(f"{self.of_sketches}({column})")
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregates:
     """What one metric needs from a pass.
 
-    ``counts`` are predicates whose rows are counted, ``others`` are whole SQL aggregates, both
-    by a name that ``state`` finds their results under. ``fallible`` marks text from users (SQL
+    ``counts`` are predicates whose rows are counted, ``others`` are whole SQL aggregates, and
+    ``sketches`` such that can be merged, all by a name that ``state`` finds their results under.
+    ``fallible`` marks text from users (SQL
     and patterns), which may raise on dirty data. ``calls`` are the aggregates within ``others``
     where those are larger expressions. Where the results leave the state open (None), ``closer``
     settles it, which costs more. ``over_nothing`` is run without any rows, for parts that have
@@ -47,6 +66,12 @@ class Aggregates:
     calls: tuple[str, ...] = ()
     closer: Aggregates | None = None
     over_nothing: Aggregates | None = None
+    sketches: Mapping[str, Sketch] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """All SQL aggregates that are not counts."""
+        return {**self.others, **{name: one.sql for name, one in self.sketches.items()}}
 
 
 def numeric_column(table: JudgedTable, name: str, what: str) -> ColumnRef:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from dq_dagster.errors import DeclarationError, RuleFailure, TooManyParts
+from dq_dagster.errors import RuleFailure, TooManyParts
 from dq_dagster.metrics.measured import NO_KEY, UNDIVIDED, WHOLE, Cut, Measured, Slice
 from dq_dagster.metrics.metric import Metric
-from dq_dagster.metrics.states import EXACT
 from dq_dagster.spark.frames.columns import (
     COMPARABLE,
-    ColumnRef,
     JudgedTable,
     identifier,
     text_literal,
@@ -107,57 +103,6 @@ def _plain_column(table: JudgedTable, name: str | None) -> str | None:
         return None
     column = table.column(name)
     return column.sql if isinstance(column.kind, _ONE_TEXT_EACH) else None
-
-
-def require_possible(table: JudgedTable, partition_by: str, keys: Sequence[str]) -> None:
-    """Refuses keys that no value of the column has as its text, such as '2024-03-1' of a date."""
-    if not table.has(partition_by):
-        return
-    column = table.column(partition_by)
-    for key in keys:
-        written = key if key == NO_KEY else _written(column.kind, key)
-        if written != key:
-            raise DeclarationError.of(_no_key(column, key, written))
-
-
-def _written(kind: T.DataType, key: str) -> str | None:
-    """The text that a value of that type has, however it was written; None if it is no such."""
-    try:
-        if isinstance(kind, T.DateType) and not key.startswith(("+", "-")):
-            return datetime.strptime(key, "%Y-%m-%d").date().isoformat()  # noqa: DTZ007 (a date)
-        if isinstance(kind, T.TimestampType | T.TimestampNTZType) and key[:1] not in {"+", "-"}:
-            return _time_text(datetime.fromisoformat(key))
-        if isinstance(kind, T.IntegralType):
-            return str(int(key))
-        if isinstance(kind, T.DecimalType) and "e" not in key.lower():
-            return _decimal_text(Decimal(key), kind.scale)
-    except (ValueError, InvalidOperation):
-        return None
-    if isinstance(kind, T.BooleanType):
-        return key.lower() if key.lower() in {"true", "false"} else None
-    return key
-
-
-def _time_text(moment: datetime) -> str | None:
-    """As Spark writes it: without a zone, and without zeros at the end of a fraction."""
-    if moment.tzinfo is not None:
-        return None
-    written = moment.isoformat(" ")
-    return written.rstrip("0") if moment.microsecond else written
-
-
-def _decimal_text(value: Decimal, scale: int) -> str | None:
-    """As Spark writes it: with all digits of the scale."""
-    written = value.quantize(Decimal(1).scaleb(-scale), context=EXACT)
-    return f"{written:f}" if written == value else None
-
-
-def _no_key(column: ColumnRef, key: str, written: str | None) -> str:
-    hint = "" if written is None else f" Did you mean '{written}'?"
-    return (
-        f"partitions names '{key}', which no row can belong to: the column '{column.name}' of "
-        f"partition_by is of type {column.type_name}.{hint}"
-    )
 
 
 def _group_key(table: JudgedTable, name: str) -> str:
@@ -257,22 +202,50 @@ class Parts:
         named = [self.keys[None]] if cut.partitioned else []
         return named if cut.dimension is None else [*named, self.keys[cut.dimension]]
 
-    def aggregate(self, columns: Sequence[str]) -> dict[Slice, Mapping[str, Any]]:
-        """The aggregates of each part that has rows; of undivided rows in any case."""
+    def aggregate(
+        self, columns: Sequence[str], steps: tuple[Sequence[str], Sequence[str]] | None = None
+    ) -> dict[Slice, Mapping[str, Any]]:
+        """The aggregates of each part that has rows; of undivided rows in any case.
+
+        ``steps`` have the same results, with a second one over what the first one says of parts.
+        """
         if self.cuts == (UNDIVIDED,):
             row = self.frame.selectExpr(*columns).collect()[0]
             return {WHOLE: row.asDict(recursive=False)}
         aggregates = [F.expr(sql) for sql in columns]
-        if self.is_small and len(self.cuts) > 1:
+        finest = self._finest()
+        if steps is not None and finest is not None:
+            grouped = self._in_steps(finest, *steps)
+            number = _SET
+        elif self.is_small and len(self.cuts) > 1:
             number = unused(_SET, {name.lower() for name in self.frame.columns})
             grouped = grouped_by_sets(self.frame, *self._sets(), number=number).agg(*aggregates)
         else:
             number = _SET
             grouped = self._grouped().agg(F.expr(self._set_number()).alias(_SET), *aggregates)
-        rows = self.bounded(self._with_texts(grouped), MOST_PARTS)
+        found = self._with_texts(grouped) if len(self.cuts) == 1 else grouped
+        rows = self.bounded(found, MOST_PARTS)
         return {
             self.slice(row, self.cuts[row[number]]): row.asDict(recursive=False) for row in rows
         }
+
+    def _finest(self) -> Cut | None:
+        """The cut whose parts those of all others are made of, if there are several."""
+        if self.is_small or len(self.cuts) == 1:
+            return None
+        return next((one for one in self.cuts if all(map(one.refines, self.cuts))), None)
+
+    def _in_steps(self, finest: Cut, first: Sequence[str], second: Sequence[str]) -> DataFrame:
+        """Each row is looked at once, in its part of the finest cut."""
+        mine = self.keys_of(finest)
+        named = zip(self.plain_keys(), self.keys.values(), strict=True)
+        by = [F.expr(sql) for sql, key in named if key in mine]
+        of_parts = self.frame.groupBy(*by).agg(*map(F.expr, first))
+        sets, keys = self._sets()
+        number = F.expr(self._set_number()).alias(_SET)
+        return (
+            self._with_texts(of_parts).groupingSets(sets, *keys).agg(number, *map(F.expr, second))
+        )
 
     def bounded(self, found: DataFrame, most: int) -> list[Row]:
         """The rows of a result that is small unless the data falls into too many parts."""
@@ -301,7 +274,7 @@ class Parts:
         }
 
     def _with_texts(self, found: DataFrame) -> DataFrame:
-        if len(self.cuts) > 1 or not self.columns:
+        if not self.columns:
             return found
         texts = self.texts()
         return found.selectExpr(

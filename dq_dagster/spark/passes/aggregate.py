@@ -1,21 +1,13 @@
 """One aggregation over the rows: a select list, and where each metric finds its results in it.
 
 Where one rule raises, the others are answered without it.
-
-Spark compiles an aggregation of at most 100 buffers into one loop, but past some 60 of them the
-loop is too large for the virtual machine to compile, and everything takes many times as long.
-Above 100 buffers Spark takes another, steadier way. So counts are paired: two share one long, the
-first in the low 31 bits, the second above, which is exact as long as there are fewer than 2^31 rows
-(larger tables are counted without). What still lies between 60 and 100 is padded past 100. And what
-is missing of a column is not counted beside what is there: one follows from the other.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException, QueryContextType
 
@@ -30,6 +22,15 @@ from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.isolation import Suspicion, attempted, isolated
+from dq_dagster.spark.passes.lanes import (
+    MOST_IN_ONE_LOOP,
+    MOST_PAIRED,
+    Lane,
+    alone,
+    buffers,
+    padding,
+    paired,
+)
 from dq_dagster.spark.passes.skipping import counted_apart
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
@@ -42,84 +43,6 @@ StatesOfPart = Mapping[RowMetric, State | RuleFailure | None]
 
 # So many parts are measured one by one if a rule raises on all of them together.
 _MOST_ALONE = 50
-# Counts of as many rows or more do not share a long, and so many buffers are one loop.
-MOST_PAIRED = 2**31
-MOST_IN_ONE_LOOP = 60
-_STEADY = 101
-# Moments and pairs of columns take several; sums that may overflow keep a flag beside the sum.
-_BUFFERS = {
-    **dict.fromkeys(("avg", "mean", "regr_avgx", "regr_avgy", "try_avg", "try_sum"), 2),
-    **dict.fromkeys(("std", "stddev", "stddev_pop", "stddev_samp"), 3),
-    **dict.fromkeys(("var_pop", "var_samp", "variance", "regr_sxx", "regr_syy"), 3),
-    **dict.fromkeys(("covar_pop", "covar_samp", "regr_sxy", "skewness"), 4),
-    **dict.fromkeys(("kurtosis",), 5),
-    **dict.fromkeys(("corr", "regr_r2"), 6),
-    **dict.fromkeys(("regr_intercept", "regr_slope"), 7),
-}
-_LOW_BITS = MOST_PAIRED - 1
-_LANES = 2
-_MISSING = re.compile(r"(`(?:[^`]|``)+`) IS NULL")
-_THERE = re.compile(r"(`(?:[^`]|``)+`) IS NOT NULL")
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """Where a count is found: the aggregate, which half of it, and whether it says the rest."""
-
-    sql: str
-    half: Literal["low", "high"] | None = None
-    is_rest: bool = False
-
-    def read(self, found: int, rows: int) -> int:
-        if self.half is not None:
-            found = found >> 31 if self.half == "high" else found & _LOW_BITS
-        return rows - found if self.is_rest else found
-
-
-def _alone(predicates: Sequence[str]) -> dict[str, Lane]:
-    """For each predicate the count of the rows it is true for, in a buffer of its own."""
-    return {
-        predicate: Lane(_count(_counted(predicate)), is_rest=_counted(predicate) != predicate)
-        for predicate in predicates
-    }
-
-
-def _paired(predicates: Sequence[str]) -> dict[str, Lane]:
-    """For each predicate the half of a buffer that its count travels in."""
-    counted = list(dict.fromkeys(map(_counted, predicates)))
-    lanes: dict[str, Lane] = {}
-    for start in range(0, len(counted), _LANES):
-        pair = counted[start : start + _LANES]
-        terms = [f"if({text}, {1 << 31 if high else 1}L, 0L)" for high, text in enumerate(pair)]
-        sql = f"sum({' + '.join(terms)})"
-        lanes |= {text: Lane(sql, "high" if high else "low") for high, text in enumerate(pair)}
-    return {
-        predicate: replace(lanes[_counted(predicate)], is_rest=_counted(predicate) != predicate)
-        for predicate in predicates
-    }
-
-
-def _counted(predicate: str) -> str:
-    """What is counted for a predicate: itself, or what is not NULL for what is."""
-    missing = _MISSING.fullmatch(predicate)
-    return f"{missing[1]} IS NOT NULL" if missing else predicate
-
-
-def _count(predicate: str) -> str:
-    there = _THERE.fullmatch(predicate)
-    return f"count({there[1]})" if there else f"count(if({predicate}, 1, NULL))"
-
-
-def _buffers(sql: str) -> int:
-    """How many buffers Spark keeps for an aggregate."""
-    return _BUFFERS.get(sql.partition("(")[0], 1)
-
-
-def padding(used: int) -> list[str]:
-    """Cheap aggregates that lift a query over the numbers of buffers that are slow."""
-    missing = _STEADY - used if MOST_IN_ONE_LOOP < used < _STEADY else 0
-    return [f"max({n})" for n in range(missing)]
-
 
 _ROWS = "count(1)"
 
@@ -137,16 +60,32 @@ class Query:
     def of(cls, needs: Needs, *, packed: bool = True) -> Query:
         safe, unsafe, others = _distinct(needs)
         calls = _calls(needs)
-        lanes = _alone([*safe, *unsafe])
+        lanes = alone([*safe, *unsafe])
         packed = packed and _used(lanes, calls) > MOST_IN_ONE_LOOP
         if packed:
-            lanes |= _paired(safe)
+            lanes |= paired(safe)
         counts = [_ROWS, *(lane.sql for lane in lanes.values())]
         texts = dict.fromkeys([*counts, *others, *padding(_used(lanes, calls))])
         return cls(needs, {sql: f"dq_{n}" for n, sql in enumerate(texts)}, lanes, packed)
 
     def select_list(self) -> list[str]:
         return [f"{sql} AS {alias}" for sql, alias in self.aliases.items()]
+
+    def steps(self) -> tuple[list[str], list[str]] | None:
+        """The same in two steps, where sketches and counts of parts say what those of more do.
+
+        The second one speaks of the aliases of the first one.
+        """
+        sketches = {one.sql: one for need in self.needs.values() for one in need.sketches.values()}
+        counts = {_ROWS, *(lane.sql for lane in self.lanes.values())}
+        if not sketches or not self.aliases.keys() <= {*sketches, *counts}:
+            return None
+        first, second = [], []
+        for sql, alias in self.aliases.items():
+            one = sketches.get(sql)
+            first.append(f"{sql if one is None else one.of_values} AS {alias}")
+            second.append(f"{f'sum({alias})' if one is None else one.merged(alias)} AS {alias}")
+        return first, second
 
     def is_exact(self, rows: Iterable[Mapping[str, Any]]) -> bool:
         """Whether packed counts can be unpacked again."""
@@ -173,10 +112,10 @@ class Query:
 
     def _texts(self, needed: Aggregates) -> list[str]:
         counts = [self.lanes[predicate].sql for predicate in needed.counts.values()]
-        return [*counts, *needed.others.values()]
+        return [*counts, *needed.texts.values()]
 
     def _results(self, needed: Aggregates, row: Mapping[str, Any]) -> dict[str, Any]:
-        results = {name: row[self.aliases[sql]] for name, sql in needed.others.items()}
+        results = {name: row[self.aliases[sql]] for name, sql in needed.texts.items()}
         counts = {name: self._count(sql, row) for name, sql in needed.counts.items()}
         return {**results, **counts}
 
@@ -190,19 +129,19 @@ def _distinct(needs: Needs) -> tuple[Sequence[str], Sequence[str], Sequence[str]
     """The distinct predicates of ours, those with text from users, and the other aggregates."""
     safe = dict.fromkeys(p for n in needs.values() if not n.fallible for p in n.counts.values())
     unsafe = dict.fromkeys(p for n in needs.values() if n.fallible for p in n.counts.values())
-    others = dict.fromkeys(sql for n in needs.values() for sql in n.others.values())
+    others = dict.fromkeys(sql for n in needs.values() for sql in n.texts.values())
     return list(safe), [p for p in unsafe if p not in safe], list(others)
 
 
 def _used(lanes: Mapping[str, Lane], calls: Iterable[str]) -> int:
     """How many buffers Spark keeps for all of these, and for the number of rows."""
     counts = (lane.sql for lane in lanes.values())
-    return sum(map(_buffers, dict.fromkeys([_ROWS, *counts, *calls])))
+    return sum(map(buffers, dict.fromkeys([_ROWS, *counts, *calls])))
 
 
 def _calls(needs: Needs) -> Sequence[str]:
     """The distinct aggregates other than counts that Spark keeps buffers for."""
-    calls = (call for n in needs.values() for call in (n.calls or n.others.values()))
+    calls = (call for n in needs.values() for call in (n.calls or n.texts.values()))
     return list(dict.fromkeys(calls))
 
 
@@ -339,10 +278,10 @@ def _halves(needs: Needs) -> tuple[Needs, Needs]:
 
 
 def _collect(parts: Parts, query: Query) -> RowStates:
-    rows = parts.aggregate(query.select_list())
+    rows = parts.aggregate(query.select_list(), query.steps())
     if not query.is_exact(rows.values()):
         query = Query.of(query.needs, packed=False)
-        rows = parts.aggregate(query.select_list())
+        rows = parts.aggregate(query.select_list(), query.steps())
     states = {part: query.states(row) for part, row in rows.items()}
     closer = _left_open(query, states.values())
     measured = _measured(parts, query, states)
