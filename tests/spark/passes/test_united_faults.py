@@ -45,7 +45,7 @@ Chance = random.Random
 def _range(chance: Chance) -> dict[str, Any]:
     column = chance.choice(["n", "d", "money"])
     low, high = sorted(chance.sample([-1, 0, 1, 2, 5, 10, 0.5, 1.25], 2))
-    bounds = {"min": low, "max": high}
+    bounds: dict[str, Any] = {"min": low, "max": high}
     bounds.pop(chance.choice(["min", "max", "neither"]), None)
     exclusive = chance.choice(["min", "max", "both", None])
     if exclusive is not None and (exclusive == "both" or exclusive in bounds) and len(bounds) == 2:
