@@ -17,7 +17,14 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from dq_dagster.metrics.conditions import Fault, Outside, PatternMatch, RowBreaks, SetMembership
+from dq_dagster.metrics.conditions import (
+    Fault,
+    Outside,
+    PatternMatch,
+    RowBreaks,
+    SetMembership,
+    ValueCondition,
+)
 from dq_dagster.metrics.constant import Constant
 from dq_dagster.rules.fields.regex import PatternLength, of_length, pattern_length
 from dq_dagster.sql.bounds import ColumnBound, column_bound
@@ -84,27 +91,35 @@ def _united(alike: list[Fault]) -> list[Fault]:
 
 def _with_lengths(faults: list[Fault]) -> list[Fault]:
     """Without the lengths of texts that a pattern for the same column can ask for as well."""
-    found = list(faults)
-    for length in faults:
-        for place, other in enumerate(found):
-            narrowed = _narrowed(other, length)
-            if narrowed is not None:
-                found[place] = narrowed
-                found.remove(length)
-                break
-    return found
+    patterns: dict[Hashable, int] = {}
+    for place, fault in enumerate(faults):
+        condition = fault.condition
+        if isinstance(condition, PatternMatch) and condition.whole and not condition.matches:
+            patterns.setdefault(_texts(fault), place)
+    found: list[Fault | None] = [*faults]
+    for place, fault in enumerate(faults):
+        other = patterns.get(_texts(fault))
+        narrowed = None if other is None else _narrowed(found[other], fault)
+        if other is not None and narrowed is not None:
+            found[other], found[place] = narrowed, None
+    return [fault for fault in found if fault is not None]
 
 
-def _narrowed(fault: Fault, length: Fault) -> Fault | None:
+def _texts(fault: Fault) -> Hashable:
+    """The values that it is about, if it is about those of one column."""
+    condition = fault.condition
+    if not isinstance(condition, ValueCondition):
+        return condition
+    return condition.column, condition.blank_is_empty, fault.where
+
+
+def _narrowed(fault: Fault | None, length: Fault) -> Fault | None:
     """Both in one, where texts have to match a pattern and to be of some length."""
-    pattern, outside = fault.condition, length.condition
-    if not isinstance(pattern, PatternMatch) or not isinstance(outside, Outside):
+    outside = length.condition
+    if fault is None or not isinstance(outside, Outside) or outside.of != "length":
         return None
-    if pattern.matches or not pattern.whole or outside.of != "length":
-        return None
-    texts = [(one.column, one.blank_is_empty) for one in (pattern, outside)]
-    allowed = _allowed(outside)
-    if texts[0] != texts[1] or fault.where != length.where or allowed is None:
+    pattern, allowed = fault.condition, _allowed(outside)
+    if not isinstance(pattern, PatternMatch) or allowed is None:
         return None
     both = of_length(pattern.pattern, *allowed)
     return None if both is None else replace(fault, condition=replace(pattern, pattern=both))
