@@ -56,7 +56,7 @@ DATASET_STATUS = "dq/dataset_status"
 SCORE = "dq/score"
 PAGE = "dq/page"
 # Where the pages of `dq-dagster ui` are, for links to them.
-PAGES = "DQ_DAGSTER_URL"
+PAGES = "DQ_PAGES_URL"
 
 _TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY, SAMPLES}
 # What is left out first where there is too much, be it an entry or a part of the record: what
@@ -72,6 +72,7 @@ _LEFT_OUT = (
     SCHEMA,
     OBSERVED,
     "bounds",
+    "limits",
     EXPECTED,
     "groups",
     "group_statuses",
