@@ -356,6 +356,41 @@ def test_a_result_that_is_older_than_the_data(log: dg.DagsterInstance) -> None:
         assert not monitor.dataset("orders").rules[0].outdated
 
 
+def test_a_dataset_of_which_only_some_rules_were_judged_again_is_marked(
+    log: dg.DagsterInstance,
+) -> None:
+    """The step of a check may crash, and leaves nothing: what it said before is no news."""
+    crashes = False
+
+    @dg.asset
+    def orders() -> None: ...
+
+    @dg.asset_check(asset=orders)
+    def judged() -> dg.AssetCheckResult:
+        return dg.AssetCheckResult(passed=True)
+
+    @dg.asset_check(asset=orders)
+    def crashing() -> dg.AssetCheckResult:
+        if crashes:
+            raise RuntimeError
+        return dg.AssetCheckResult(passed=True)
+
+    every = [orders, judged, crashing]
+    defs = dg.Definitions(assets=[orders], asset_checks=[judged, crashing])
+    marked = []
+    for crashes in (False, True, False):
+        dg.materialize(every, instance=log, raise_on_error=False)
+        with shown(log, defs, now=datetime.now(UTC)) as monitor:
+            view = monitor.dataset("orders")
+            outdated = [one.info.check for one in view.rules if one.outdated]
+            marked.append((view.row.status, view.row.outdated, outdated))
+    assert marked == [
+        (Status.OK, False, []),
+        (Status.OK, True, ["crashing"]),
+        (Status.OK, False, []),
+    ]
+
+
 def test_the_flow_knows_what_is_broken_and_what_may_be_tainted(log: dg.DagsterInstance) -> None:
     days = dg.DailyPartitionsDefinition("2026-06-01", end_date="2026-06-10")
     defs = dg.Definitions(

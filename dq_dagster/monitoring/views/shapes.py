@@ -78,7 +78,7 @@ class DatasetRow:
     location: str = ""
     owners: tuple[str, ...] = ()
     description: str = ""
-    # It was built after its last evaluation, by a run that did not evaluate it.
+    # It was built by a run that did not evaluate it, or not by all of its rules.
     outdated: bool = False
     built_at: datetime | None = None
     objective: ObjectiveKept | None = None
