@@ -16,6 +16,8 @@ from dq_dagster.monitoring.views.shapes import HistoryPoint, PointBounds, RuleHi
 from dq_dagster.web.drawings import counted, counts_in_words
 
 _MOST_CHARTS = 6
+# Of several, two stand side by side.
+_HALF = {"width": 480, "height": 170}
 # Evaluations of days are placed by their times; those of a backfill would lie upon each other.
 _LONG = timedelta(days=2)
 
@@ -36,6 +38,7 @@ def charts_of(history: RuleHistory, *, name: str = "chart") -> tuple[list[tuple[
             words=f"{about}: {plural(len(dots), 'evaluation')}, {words}",
             name=f"{name}-{n}",
             by_time=by_time,
+            **(_HALF if len(named) > 1 else {}),
         )
         if picture is not None:
             # Made of elements, whose texts were escaped as they were written.

@@ -203,10 +203,10 @@ class RuleDay:
     evaluations: int
     # How many slices had which status at the end of the day.
     counts: Counts
-    # The last evaluation up to the end of the day, on any slice.
+    # Of the last day up to then on which it ran, the worst evaluation, and of those the last one.
     at: datetime | None = None
     run_id: str = ""
-    # What it said.
+    # What that said.
     message: str = ""
 
 
