@@ -225,8 +225,13 @@ def _print_dataset(view: DatasetView) -> None:
     names = ["rule", "partition", "status", "observed", "when", "message", "", "slices"]
     few = all(not row[-1] for row in rows)
     _table(console, names[:-1] if few else names, [row[:-1] if few else row for row in rows])
+    if view.partition is not None:
+        found = worst(one.status for one in view.rules)
+        console.print(f"{view.row.asset}, partition {view.partition}: {found}.")
+        return
     score = _number(view.row.score.value) or "-"
-    more = f" on {view.slices_in_all:,} slices of {view.last_day}" if view.partitioned else ""
+    slices = f" on {plural(view.slices_in_all, 'slice')} of {view.last_day}"
+    more = slices if view.partitioned and view.last_day else ""
     console.print(f"{view.row.asset}: {view.row.status.value}, score {score}{more}.")
 
 

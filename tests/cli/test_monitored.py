@@ -137,6 +137,16 @@ def test_of_many_partitions_those_are_listed_that_are_broken(log: dg.DagsterInst
     assert daily.endswith("2 Error, 6 Ok")
     assert fine.endswith("8 Ok")
     assert lines[-1].startswith("visits: Error, score 87.5 on 8 slices of ")
+    one = run("status", "visits", "--partition", "2026-01-01")
+    assert (one.exit_code, one.stdout.splitlines()[-1]) == (0, "visits, partition 2026-01-01: Ok.")
+    store(log, Told("rows", Status.OK, YESTERDAY, "2026-02-01"))
+    for arguments in (["status", "visits"], ["history", "daily", "--asset", "visits"]):
+        other = run(*arguments, "--partition", "2026-02-01")
+        assert other.exit_code == 2
+        assert other.stderr == (
+            "Error: No check of asset 'visits' was ever judged on partition '2026-02-01'. "
+            "Did you mean '2026-01-01'?\n"
+        )
 
 
 def test_a_project_that_cannot_be_loaded_is_gone_without(
