@@ -153,7 +153,7 @@ def summary_of(outcomes: Sequence[Outcome], key: dg.AssetKey) -> dg.AssetObserva
         entries[SCORE] = reached
     page = os.environ.get(PAGES)
     if page:
-        name = quote(key.to_user_string(), safe="")
+        name = quote(key.to_escaped_user_string(), safe="")
         entries[PAGE] = dg.MetadataValue.url(f"{page.rstrip('/')}/dataset?asset={name}")
     return dg.AssetObservation(
         asset_key=key, description=f"Data quality: {status.value}.", metadata=entries
