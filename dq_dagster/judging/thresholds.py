@@ -85,7 +85,7 @@ class RowVerdict:
     def limits(self, *, of_good: bool = False) -> dict[str, Amount]:
         """The bounds on the number of bad rows, or of good ones, whatever they are said of."""
         side = "min" if of_good else "max"
-        found = {}
+        found: dict[str, Amount] = {}
         for name, bound in self.tolerance.given().items():
             limit = _exact(bound) * (1 if self.tolerance.unit == "count" else self.considered)
             rows = limit if of_good is self.tolerance.of_good else self.considered - limit
