@@ -185,14 +185,14 @@ def _is_outdated(reader: IndexReader, dataset: Dataset, at: float | None, run_id
     # What was reported without a run is of no run in common.
     if dataset.built_at > at and (not run_id or dataset.built_run != run_id):
         return True
-    marks = ", ".join("?" * len(dataset.counting))
-    found = reader.connection.execute(
-        "SELECT 1 FROM slice JOIN run ON run.id = run WHERE part = 0 "  # noqa: S608 (marks)
-        "AND max(storage, coalesce(target, 0)) < ? AND (name = '' OR name != ?) "
-        f"AND check_id IN ({marks})",
-        [dataset.built_id, dataset.built_run, *dataset.counting],
+    return any(
+        reader.connection.execute(
+            "SELECT 1 FROM slice JOIN run ON run.id = run WHERE check_id = ? AND part = 0 "
+            "AND max(storage, coalesce(target, 0)) < ? AND (name = '' OR name != ?)",
+            (check, dataset.built_id, dataset.built_run),
+        ).fetchone()
+        for check in dataset.counting
     )
-    return found.fetchone() is not None
 
 
 def _objective(reader: IndexReader, dataset: Dataset) -> ObjectiveKept | None:
