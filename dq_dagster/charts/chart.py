@@ -259,7 +259,7 @@ def names_of(dots: Sequence[Dot]) -> list[str]:
     if len(set(keys)) == len(dots):
         return keys
     near = dots[-1].at - dots[0].at < timedelta(days=2)
-    return [dot.at.strftime("%m-%d %H:%M" if near else "%Y-%m-%d") for dot in dots]
+    return [dot.at.strftime("%m-%d %H:%M UTC" if near else "%Y-%m-%d") for dot in dots]
 
 
 def _fits(text: str) -> bool:

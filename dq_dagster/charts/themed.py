@@ -272,7 +272,7 @@ def _ends(group: ET.Element, gid: str) -> bool:
 def _describe(root: ET.Element, words: str, width: int, height: int) -> None:
     root.attrib.clear()
     root.set("viewBox", f"0 0 {width} {height}")
-    root.set("class", "chart")
+    root.set("class", "chart" if width >= WIDTH else "chart half")
     root.set("role", "img")
     root.set("aria-label", words)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         HistoryPoint,
         Overview,
         RuleHistory,
+        RuleStatus,
+        SliceStatus,
         StatusTimeline,
     )
 
@@ -44,6 +46,8 @@ _SIGNS = {
     Status.ERROR: "✖",
     Status.NOT_COMPUTED: "·",
 }
+# Of each rule.
+_MOST_SLICES = 5
 # A file or a pipe has no width of its own.
 _WIDE = 200
 _LEVELS = {"error": Status.ERROR, "warning": Status.WARNING}
@@ -73,8 +77,8 @@ def status_command(
     fail_on: str,
     machine: bool,
     by: Literal["group", "location"],
-    module: str | None,
-    file: str | None,
+    modules: Sequence[str],
+    files: Sequence[str],
 ) -> None:
     """Say how all datasets are, the worst first, or what the rules of ASSET say.
 
@@ -85,7 +89,7 @@ def status_command(
     The exit code is 0 if all is well, 1 if there is an Error, and 2 if the question could not be
     answered.
     """
-    with opened(module, file, by) as monitor:
+    with opened(modules, files, by) as monitor:
         if asset is None:
             overview = monitor.overview()
             _answer(overview, lambda: _print_overview(overview), machine=machine)
@@ -117,8 +121,8 @@ def timeline_command(
     day: datetime | None,
     machine: bool,
     by: Literal["group", "location"],
-    module: str | None,
-    file: str | None,
+    modules: Sequence[str],
+    files: Sequence[str],
 ) -> None:
     """Print the last days of ASSET, of a project, or of all datasets together.
 
@@ -130,7 +134,7 @@ def timeline_command(
         raise click.UsageError("--day needs an ASSET.")
     if asset is not None and project is not None:
         raise click.UsageError("Give an ASSET or a --project.")
-    with opened(module, file, by) as monitor:
+    with opened(modules, files, by) as monitor:
         if day is not None and asset is not None:
             behind = monitor.day(asset, day.date())
             _answer(behind, lambda: _print_day(behind), machine=machine)
@@ -153,14 +157,14 @@ def history_command(
     limit: int,
     machine: bool,
     by: Literal["group", "location"],
-    module: str | None,
-    file: str | None,
+    modules: Sequence[str],
+    files: Sequence[str],
 ) -> None:
     """Print the last evaluations of a RULE, by its name or that of its check.
 
     The exit code is 0, or 2 if the question could not be answered.
     """
-    with opened(module, file, by) as monitor:
+    with opened(modules, files, by) as monitor:
         view = monitor.history(asset, rule, partition=partition, limit=limit)
     _answer(view, lambda: _print_history(view), machine=machine)
 
@@ -213,14 +217,35 @@ def _print_dataset(view: DatasetView) -> None:
             "" if one is None else _moment(one.at),
             "" if one is None else one.message,
             _notes(one is not None and one.outdated),
+            _counted(rule) if n == 0 else "",
         ]
         for rule in (*view.rules, *view.past_rules)
-        for one in (rule.slices[:5] or (None,))
+        for n, one in enumerate(_worth_a_line(rule))
     ]
-    _table(console, ["rule", "partition", "status", "observed", "when", "message", ""], rows)
+    names = ["rule", "partition", "status", "observed", "when", "message", "", "slices"]
+    few = all(not row[-1] for row in rows)
+    _table(console, names[:-1] if few else names, [row[:-1] if few else row for row in rows])
+    if view.partition is not None:
+        found = worst(one.status for one in view.rules)
+        console.print(f"{view.row.asset}, partition {view.partition}: {found}.")
+        return
     score = _number(view.row.score.value) or "-"
-    more = f" on {view.slices_in_all:,} slices of {view.last_day}" if view.partitioned else ""
+    slices = f" on {plural(view.slices_in_all, 'slice')} of {view.last_day}"
+    more = slices if view.partitioned and view.last_day else ""
     console.print(f"{view.row.asset}: {view.row.status.value}, score {score}{more}.")
+
+
+def _worth_a_line(rule: RuleStatus) -> Sequence[SliceStatus | None]:
+    """The worst slices that are not as they should be, or else one for all."""
+    broken = [one for one in rule.slices if BADNESS[one.status] >= BADNESS[Status.WARNING]]
+    return broken[:_MOST_SLICES] or rule.slices[:1] or (None,)
+
+
+def _counted(rule: RuleStatus) -> str:
+    """Such as "1 Error, 41 Ok", where a rule was judged on several slices."""
+    if sum(rule.counts.values()) < 2:
+        return ""
+    return ", ".join(f"{count:,} {status}" for status, count in rule.counts.items())
 
 
 def _print_timeline(view: StatusTimeline) -> None:

@@ -305,6 +305,11 @@ class NotOnRecord(DqError):
         return cls(f"Partition '{key}' has no number on record.{near_or_all(key, known)}")
 
     @classmethod
+    def slice(cls, partition: str, asset: str, known: Sequence[str]) -> NotOnRecord:
+        hint = near_or_all(partition, known)
+        return cls(f"No check of asset '{asset}' was ever judged on partition '{partition}'.{hint}")
+
+    @classmethod
     def check(cls, check: str, asset: str, known: Sequence[str]) -> NotOnRecord:
         hint = near_or_all(check, known)
         return cls(f"Nothing is on record for check '{check}' of asset '{asset}'.{hint}")

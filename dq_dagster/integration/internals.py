@@ -39,7 +39,7 @@ from dagster._core.storage.tags import (
 )
 from dagster._utils.warnings import disable_dagster_warnings
 
-from dq_dagster.integration.step_context import StepContext
+from dq_dagster.integration.step_context import LOCATION, StepContext
 
 __all__ = ["PARTITION_NAME_TAG", "disable_dagster_warnings", "partition_loading_context"]
 
@@ -197,12 +197,12 @@ def _is_buildable(step: StepExecutionContext, key: dg.AssetKey) -> bool | None:
 def _graphs(step: StepExecutionContext) -> list[BaseAssetGraph[Any]]:
     """What the job knows of assets, and the whole code location.
 
-    A job that was started from its definition, as in tests, belongs to none.
+    A job that was started from its definition, as in tests, belongs to none that it names.
     """
     graphs: list[BaseAssetGraph[Any]] = [step.job_def.asset_layer.asset_graph]
     with suppress(CheckError):
-        graphs.append(step.repository_def.asset_graph)
-    return graphs
+        return [*graphs, step.repository_def.asset_graph]
+    return [*graphs, *LOCATION.get()]
 
 
 def defined_in(graph: BaseAssetGraph[Any]) -> set[dg.AssetKey]:

@@ -5,11 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Protocol, runtime_checkable
 
 import dagster as dg
+
+# The assets of the code location that runs in this process were started from, if any.
+LOCATION: ContextVar[tuple[Any, ...]] = ContextVar("LOCATION", default=())
+
+
+@contextmanager
+def started_from(defs: dg.Definitions) -> Iterator[None]:
+    """Runs in this process belong to no code location; within this, steps know it all the same."""
+    token = LOCATION.set((defs.resolve_asset_graph(),))
+    try:
+        yield
+    finally:
+        LOCATION.reset(token)
 
 
 @runtime_checkable

@@ -55,8 +55,10 @@ def score(rules: Iterable[tuple[float, float | None]]) -> float | None:
 class Judgement:
     """A status, what was observed, and one sentence that says so with numbers.
 
-    ``columns`` are the verdicts on single columns where there are several, ``typical`` is what
-    change detection found. ``details`` is whatever else a rule has to say, as plain data.
+    ``limits`` are the bounds as ``observed`` compares with them, where ``bounds`` are of something
+    else: of shares where rows are counted, of good rows, or of single values. ``columns`` are the
+    verdicts on single columns where there are several, ``typical`` is what change detection found.
+    ``details`` is whatever else a rule has to say, as plain data.
     """
 
     status: Status
@@ -69,6 +71,7 @@ class Judgement:
     details: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, Judgement] = field(default_factory=dict)
     typical: TypicalFinding | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def error(cls, failure: Exception) -> Self:
@@ -112,6 +115,7 @@ class Judgement:
             rows=_largest(j.rows for j in by_column.values()),
             failed_rows=_largest(j.failed_rows for j in by_column.values()),
             columns=dict(by_column),
+            limits=_common({name: j.limits for name, j in by_column.items() if j.limits}, {}),
         )
 
     def record(self) -> dict[str, Any]:

@@ -82,6 +82,16 @@ class RowVerdict:
     considered: int
     tolerance: Tolerance
 
+    def limits(self, *, of_good: bool = False) -> dict[str, Amount]:
+        """The bounds on the number of bad rows, or of good ones, whatever they are said of."""
+        side = "min" if of_good else "max"
+        found: dict[str, Amount] = {}
+        for name, bound in self.tolerance.given().items():
+            limit = _exact(bound) * (1 if self.tolerance.unit == "count" else self.considered)
+            rows = limit if of_good is self.tolerance.of_good else self.considered - limit
+            found[f"soft_{side}" if name.startswith("soft") else side] = _plain(rows)
+        return found
+
     def counted(self, noun: str) -> str:
         """The bad rows, such as "3 of 1,204 rows (0.25 %)".
 
@@ -95,7 +105,7 @@ class RowVerdict:
         *,
         of: Sequence[str] = (),
         about_good: bool = False,
-        observed: int | None = None,
+        counts_good: bool = False,
         about: str = "",
         hedge: str = "",
         details: Mapping[str, Any] | None = None,
@@ -103,8 +113,8 @@ class RowVerdict:
         """The verdict in words: ``says`` is what is wrong with so many rows.
 
         Of columns, their values are spoken of, or the combinations of them. ``about_good``: the
-        sentence is about the good rows. Where the counts are estimates, ``about`` comes first and
-        ``hedge`` last.
+        sentence is about the good rows; ``counts_good``: they are what is observed. Where the
+        counts are estimates, ``about`` comes first and ``hedge`` last.
         """
         if not self.considered:
             return Judgement.of_no_values(", ".join(of)) if of else Judgement.of_no_rows()
@@ -115,16 +125,22 @@ class RowVerdict:
         noun = "row" if not of else "value" if len(of) == 1 else "combination"
         subject = share(counted, self.considered, noun, beside=beside)
         owner = f" of {listing(of)}" if of else ""
+        limits = self.limits(of_good=counts_good)
         return Judgement(
             self.status,
             f"{about}{subject}{owner} {says} ({words}{hedge}).",
-            observed=self.bad if observed is None else observed,
+            observed=self.considered - self.bad if counts_good else self.bad,
             bounds=bounds,
             expected=words,
             rows=self.considered,
             failed_rows=self.bad,
             details=details or {},
+            limits={} if limits == bounds else limits,
         )
+
+
+def _plain(rows: Fraction) -> int | float:
+    return rows.numerator if rows.denominator == 1 else float(rows)
 
 
 def _exact(bound: Amount) -> Fraction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dagster as dg
@@ -61,6 +61,26 @@ class DeclaredAsset:
     # What somebody said; None: as soon as it has checks.
     monitored: bool | None = None
     objective: Objective | None = None
+    # Whether this location builds it, rather than speak of it only.
+    is_built_here: bool = False
+
+    def joined(self, other: DeclaredAsset) -> DeclaredAsset:
+        """What two locations say of one asset: the checks of both count.
+
+        It belongs to the one that builds it, or else checks it.
+        """
+        first, second = self, other
+        if (other.is_built_here, bool(other.checks)) > (self.is_built_here, bool(self.checks)):
+            first, second = other, self
+        return replace(
+            first,
+            upstream=tuple(sorted({*first.upstream, *second.upstream})),
+            mappings={**second.mappings, **first.mappings},
+            partitions_def=first.partitions_def or second.partitions_def,
+            checks={**second.checks, **first.checks},
+            monitored=second.monitored if first.monitored is None else first.monitored,
+            objective=first.objective or second.objective,
+        )
 
     @property
     def is_monitored(self) -> bool:
@@ -86,9 +106,9 @@ class CodeLocation:
             checks.setdefault(key.asset_key, {})[key.name] = _check(spec)
         for asset, disabled in _disabled(defs).items():
             checks[asset] = {**disabled, **checks.get(asset, {})}
-        found = [
-            _asset(graph.get(key), name, checks.get(key, {})) for key in sorted(defined_in(graph))
-        ]
+        # Checks may be of assets that only others define.
+        keys = defined_in(graph) | {key for key in checks if graph.has(key)}
+        found = [_asset(graph.get(key), name, checks.get(key, {})) for key in sorted(keys)]
         return cls(name, {one.name: one for one in found})
 
 
@@ -108,6 +128,7 @@ def _asset(node: Any, location: str, checks: Mapping[str, DeclaredCheck]) -> Dec
         checks,
         said if isinstance(said, bool) else None,
         Objective.read(getattr(objective, "value", objective)),
+        node.is_executable,
     )
 
 
@@ -171,10 +192,9 @@ class DeclaredLocations:
 
     @property
     def assets(self) -> dict[str, DeclaredAsset]:
-        """By name; an asset that several locations have belongs to the one that checks it."""
+        """By name; of an asset that several locations have, the checks of all of them."""
         found: dict[str, DeclaredAsset] = {}
         for location in self.locations:
             for name, one in location.assets.items():
-                if name not in found or (one.checks and not found[name].checks):
-                    found[name] = one
+                found[name] = found[name].joined(one) if name in found else one
         return found

@@ -174,7 +174,7 @@ class Monitor:
             dataset = reader.dataset(asset)
             part = dataset_views.WHOLE if whole else None
             if partition is not None:
-                part = _part(reader, partition)
+                part = reader.part_of(dataset, partition)
             return histories.rule_history(
                 reader,
                 dataset,
@@ -242,10 +242,3 @@ def _place(instance: dg.DagsterInstance) -> Path | None:
     if instance.is_ephemeral:
         return None
     return place_beside(instance.root_directory, place_of(instance))
-
-
-def _part(reader: IndexReader, partition: str) -> int:
-    found = reader.connection.execute("SELECT id FROM part WHERE name = ?", (partition,)).fetchone()
-    if found is None:
-        raise NotOnRecord.partition(partition, [])
-    return int(found[0])

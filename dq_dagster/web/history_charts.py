@@ -16,12 +16,18 @@ from dq_dagster.monitoring.views.shapes import HistoryPoint, PointBounds, RuleHi
 from dq_dagster.web.drawings import counted, counts_in_words
 
 _MOST_CHARTS = 6
+_HALF = {"width": 480, "height": 170}
 # Evaluations of days are placed by their times; those of a backfill would lie upon each other.
 _LONG = timedelta(days=2)
 
 
-def charts_of(history: RuleHistory, *, name: str = "chart") -> tuple[list[tuple[str, Markup]], int]:
-    """Each with its title, empty if there is one number only; and how many are left out."""
+def charts_of(
+    history: RuleHistory, *, name: str = "chart", half: bool = False
+) -> tuple[list[tuple[str, Markup]], int]:
+    """Each with its title, empty if there is one number only; and how many are left out.
+
+    Several stand side by side, as does one that is to take ``half`` of the width.
+    """
     columns = dict.fromkeys(column for point in history.points for column in point.values)
     points = _ordered(history.points)
     named = list(columns) if len(columns) > 1 else [None]
@@ -36,6 +42,7 @@ def charts_of(history: RuleHistory, *, name: str = "chart") -> tuple[list[tuple[
             words=f"{about}: {plural(len(dots), 'evaluation')}, {words}",
             name=f"{name}-{n}",
             by_time=by_time,
+            **(_HALF if half or len(named) > 1 else {}),
         )
         if picture is not None:
             # Made of elements, whose texts were escaped as they were written.

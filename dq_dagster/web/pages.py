@@ -10,7 +10,7 @@ from typing import Any
 from dq_dagster.errors import NotOnRecord
 from dq_dagster.judging.judgement import Status
 from dq_dagster.monitoring.monitor import Monitor
-from dq_dagster.monitoring.views.shapes import DatasetRow, HistoryPoint, RuleStatus
+from dq_dagster.monitoring.views.shapes import DatasetRow, DatasetView, HistoryPoint, RuleStatus
 from dq_dagster.web import drawings
 from dq_dagster.web.calendar_days import WEEKDAYS, months_of
 from dq_dagster.web.flow import drawn
@@ -23,6 +23,14 @@ _TIMELINE_DAYS = 92
 _POINTS = 120
 _PARTITIONS = 60
 _MOST_OPTIONS = 500
+_TABS = (
+    ("rules", "Rules"),
+    ("timeline", "Timeline"),
+    ("partitions", "Partitions"),
+    ("dimensions", "Dimensions"),
+    ("quarantine", "Quarantine"),
+    ("flow", "Flow"),
+)
 
 Query = Mapping[str, str]
 
@@ -78,15 +86,15 @@ class Pages:
 
     def _rules(self, asset: str, query: Query) -> str:
         view = self.monitor.dataset(asset, partition=query.get("partition"))
-        return self._of_dataset("dataset_rules.html", view.row, tab="rules", view=view)
+        return self._of_dataset("dataset_rules.html", view, tab="rules")
 
     def _timeline(self, asset: str, query: Query) -> str:
-        row = self.monitor.dataset(asset).row
+        view = self.monitor.dataset(asset)
         timeline = self.monitor.timeline(asset, days=_TIMELINE_DAYS)
         chosen = _date(query.get("day", ""))
         return self._of_dataset(
             "dataset_timeline.html",
-            row,
+            view,
             tab="timeline",
             months=months_of(timeline.days),
             weekdays=WEEKDAYS,
@@ -96,13 +104,13 @@ class Pages:
         )
 
     def _partitions(self, asset: str, query: Query) -> str:
-        row = self.monitor.dataset(asset).row
+        view = self.monitor.dataset(asset)
         offset = _natural(query.get("offset", ""))
         grid = self.monitor.partitions(asset, limit=_PARTITIONS, offset=offset)
         after = offset + len(grid.partitions)
         return self._of_dataset(
             "dataset_partitions.html",
-            row,
+            view,
             tab="partitions",
             grid=grid,
             months=months_of(grid.days),
@@ -113,14 +121,14 @@ class Pages:
         )
 
     def _dimensions(self, asset: str, query: Query) -> str:
-        row = self.monitor.dataset(asset).row
-        view = self.monitor.dimensions(asset)
-        return self._of_dataset("dataset_dimensions.html", row, tab="dimensions", view=view)
+        view = self.monitor.dataset(asset)
+        found = self.monitor.dimensions(asset)
+        return self._of_dataset("dataset_dimensions.html", view, tab="dimensions", dimensions=found)
 
     def _quarantine(self, asset: str, query: Query) -> str:
-        row = self.monitor.dataset(asset).row
-        view = self.monitor.quarantine(asset)
-        return self._of_dataset("dataset_quarantine.html", row, tab="quarantine", view=view)
+        view = self.monitor.dataset(asset)
+        found = self.monitor.quarantine(asset)
+        return self._of_dataset("dataset_quarantine.html", view, tab="quarantine", builds=found)
 
     def rule(self, query: Query) -> str:
         asset, check = query.get("asset", ""), query.get("rule", "")
@@ -140,7 +148,7 @@ class Pages:
         older = None if history.before is None else repr(history.before)
         return self._of_dataset(
             "rule.html",
-            view.row,
+            view,
             tab="rule",
             history=history,
             current=next((one for one in rules if one.info.check == check), None),
@@ -172,16 +180,15 @@ class Pages:
     def problem(self, title: str, message: str) -> str:
         return self._render("problem.html", place="", title=title, message=message)
 
-    def _of_dataset(self, template: str, row: DatasetRow, **context: Any) -> str:
-        tabs = [
-            ("rules", "Rules"),
-            ("timeline", "Timeline"),
-            ("partitions", "Partitions"),
-            ("dimensions", "Dimensions"),
-            ("quarantine", "Quarantine"),
-            ("flow", "Flow"),
-        ]
-        return self._render(template, place="dataset", row=row, tabs=tabs, **context)
+    def _of_dataset(self, template: str, view: DatasetView, *, tab: str, **context: Any) -> str:
+        # What only some datasets have is not offered for the others.
+        missing = {
+            "partitions": not view.partitioned,
+            "quarantine": not self.monitor.quarantine(view.row.asset, limit=1).guarded,
+        }
+        tabs = [(name, words) for name, words in _TABS if name == tab or not missing.get(name)]
+        context |= {"row": view.row, "view": view, "tab": tab, "tabs": tabs}
+        return self._render(template, place="dataset", **context)
 
     def _render(self, template: str, **context: Any) -> str:
         return render(template, links=self.links, now=datetime.now(UTC), **context)

@@ -114,7 +114,7 @@ def _sections(monitor: Monitor, places: dict[str, str]) -> Iterator[DatasetSecti
                 history = monitor.history(asset, rule.info.check, limit=_POINTS)
                 # A single point says no more than the table does.
                 several = len(history.points) > 1
-                some, _ = charts_of(history, name=f"{place}-{n}") if several else ([], 0)
+                some, _ = charts_of(history, name=f"{place}-{n}", half=True) if several else ([], 0)
                 charts += [(f"{rule.info.rule} {column}".strip(), one) for column, one in some]
                 left -= len(some)
         yield DatasetSection(

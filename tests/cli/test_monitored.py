@@ -113,6 +113,42 @@ def test_with_a_code_location_its_checks_count(
     )
 
 
+def test_several_code_locations_make_projects(log: dg.DagsterInstance, tmp_path: Path) -> None:
+    files = []
+    for name in ("orders", "visits"):
+        files.append(tmp_path / f"of_{name}.py")
+        files[-1].write_text(LOCATION.replace("orders", name))
+    options = [option for file in files for option in ("-f", str(file))]
+    found = json.loads(run("status", "--json", "--by", "location", *options).stdout)
+    assert [(one["asset"], one["project"]) for one in found["datasets"]] == [
+        ("orders", str(files[0])),
+        ("visits", str(files[1])),
+    ]
+
+
+def test_of_many_partitions_those_are_listed_that_are_broken(log: dg.DagsterInstance) -> None:
+    for n in range(1, 9):
+        status = Status.ERROR if n in {3, 4} else Status.OK
+        store(log, Told("daily", status, YESTERDAY, f"2026-01-0{n}", asset="visits"))
+        store(log, Told("fine", Status.OK, YESTERDAY, f"2026-01-0{n}", asset="visits"))
+    lines = [line.rstrip() for line in run("status", "visits").stdout.splitlines()]
+    [daily, again, fine] = [line for line in lines if "2026-01-0" in line]
+    assert ("Error" in daily, "Error" in again, "Ok" in fine) == (True, True, True)
+    assert daily.endswith("2 Error, 6 Ok")
+    assert fine.endswith("8 Ok")
+    assert lines[-1].startswith("visits: Error, score 87.5 on 8 slices of ")
+    one = run("status", "visits", "--partition", "2026-01-01")
+    assert (one.exit_code, one.stdout.splitlines()[-1]) == (0, "visits, partition 2026-01-01: Ok.")
+    store(log, Told("rows", Status.OK, YESTERDAY, "2026-02-01"))
+    for arguments in (["status", "visits"], ["history", "daily", "--asset", "visits"]):
+        other = run(*arguments, "--partition", "2026-02-01")
+        assert other.exit_code == 2
+        assert other.stderr == (
+            "Error: No check of asset 'visits' was ever judged on partition '2026-02-01'. "
+            "Did you mean '2026-01-01'?\n"
+        )
+
+
 def test_a_project_that_cannot_be_loaded_is_gone_without(
     log: dg.DagsterInstance, tmp_path: Path
 ) -> None:

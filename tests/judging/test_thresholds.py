@@ -98,3 +98,25 @@ def test_good_rows_are_required(
 def test_thresholds_in_words(threshold: Tolerance, words: str, given: dict[str, float]) -> None:
     assert threshold.words() == words
     assert threshold.given() == given
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "bad", "counts_good", "observed", "limits"),
+    [
+        # As they were said: of bad rows that are counted.
+        (Tolerance("count", soft=1, hard=3), 2, False, 2, {}),
+        (Tolerance("proportion", hard=0), 2, False, 2, {}),
+        (Tolerance("proportion", soft=0.01, hard=0.05), 25, False, 25, {"soft_max": 10, "max": 50}),
+        (Tolerance("proportion", hard=0.0015), 1, False, 1, {"max": 1.5}),
+        (Tolerance("proportion", hard=0.99, of_good=True), 10, False, 10, {"max": 10}),
+        (Tolerance("count", hard=990, of_good=True), 10, False, 10, {"max": 10}),
+        (Tolerance("proportion", hard=1, of_good=True), 0, True, 1000, {"min": 1000}),
+        (Tolerance("proportion", hard=0.05), 10, True, 990, {"min": 950}),
+        (Tolerance("count", hard=990, of_good=True), 10, True, 990, {}),
+    ],
+)
+def test_limits_compare_with_what_was_observed(
+    tolerance: Tolerance, bad: int, counts_good: bool, observed: int, limits: dict[str, object]
+) -> None:
+    judged = tolerance.judge(bad, 1_000).judgement("are bad", counts_good=counts_good)
+    assert (judged.observed, judged.limits) == (observed, limits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from typing import Any
 
 import dagster as dg
@@ -355,6 +356,41 @@ def test_a_result_that_is_older_than_the_data(log: dg.DagsterInstance) -> None:
         assert not monitor.dataset("orders").rules[0].outdated
 
 
+def test_a_dataset_of_which_only_some_rules_were_judged_again_is_marked(
+    log: dg.DagsterInstance,
+) -> None:
+    """The step of a check may crash, and leaves nothing: what it said before is no news."""
+    crashes = [False, True, False]
+
+    @dg.asset
+    def orders() -> None: ...
+
+    @dg.asset_check(asset=orders)
+    def judged() -> dg.AssetCheckResult:
+        return dg.AssetCheckResult(passed=True)
+
+    @dg.asset_check(asset=orders)
+    def crashing() -> dg.AssetCheckResult:
+        if crashes.pop(0):
+            raise RuntimeError
+        return dg.AssetCheckResult(passed=True)
+
+    every = [orders, judged, crashing]
+    defs = dg.Definitions(assets=[orders], asset_checks=[judged, crashing])
+    marked = []
+    while crashes:
+        dg.materialize(every, instance=log, raise_on_error=False)
+        with shown(log, defs, now=datetime.now(UTC)) as monitor:
+            view = monitor.dataset("orders")
+            outdated = [one.info.check for one in view.rules if one.outdated]
+            marked.append((view.row.status, view.row.outdated, outdated))
+    assert marked == [
+        (Status.OK, False, []),
+        (Status.OK, True, ["crashing"]),
+        (Status.OK, False, []),
+    ]
+
+
 def test_the_flow_knows_what_is_broken_and_what_may_be_tainted(log: dg.DagsterInstance) -> None:
     days = dg.DailyPartitionsDefinition("2026-06-01", end_date="2026-06-10")
     defs = dg.Definitions(
@@ -407,6 +443,29 @@ def test_a_history_has_values_and_bounds(log: dg.DagsterInstance) -> None:
             (1.0, None, None, 7.0),
             {},
         ),
+        (
+            # Shares of rows are no bounds of a number of rows.
+            {
+                "metrics": {"n": 25},
+                "observed": ("n",),
+                "bounds": {"max": 0.05},
+                "limits": {"max": 50},
+            },
+            25.0,
+            (None, 50.0, None, None),
+            {},
+        ),
+        (
+            {
+                "metrics": {"count_empty:a": 1, "count_empty:b": 2},
+                "observed": ("count_empty:a", "count_empty:b"),
+                "bounds": {"max": 0.1},
+                "limits": {"a": {"max": 10}, "b": {"max": 8}},
+            },
+            None,
+            (None,) * 4,
+            {"a": (1.0, (None, 10.0, None, None)), "b": (2.0, (None, 8.0, None, None))},
+        ),
         ({"metrics": {"n": "text"}, "observed": ("n",)}, None, (None,) * 4, {}),
         ({"metrics": {"n": float("nan")}, "observed": ("n",)}, None, (None,) * 4, {}),
         (
@@ -449,6 +508,50 @@ def test_an_asset_of_two_locations_belongs_to_the_one_that_checks_it() -> None:
         dg.Definitions(assets=[asset], asset_checks=[specs("rows")]), name="checked"
     )
     assert DeclaredLocations.of([plain_, checked]).assets["orders"].location == "checked"
+
+
+def test_checks_of_assets_that_only_others_define_count(log: dg.DagsterInstance) -> None:
+    @dg.asset_check(asset="orders")
+    def totals() -> dg.AssetCheckResult:
+        return dg.AssetCheckResult(passed=False)
+
+    defs = dg.Definitions(asset_checks=[totals])
+    defs.resolve_implicit_global_asset_job_def().execute_in_process(instance=log)
+    with shown(log, defs, now=datetime.now(UTC)) as monitor:
+        overview = monitor.overview()
+        assert overview.status is Status.ERROR
+        [row] = overview.datasets
+        assert (row.asset, row.status, row.monitored) == ("orders", Status.ERROR, True)
+
+
+def test_the_checks_of_all_locations_count(log: dg.DagsterInstance) -> None:
+    """One may build an asset and another one check it, or both may check it."""
+
+    @dg.asset(group_name="shop", deps=["raw"])
+    def orders() -> None: ...
+
+    builds = dg.Definitions(assets=[orders], asset_checks=[specs("rows")])
+    speaks = dg.Definitions(
+        assets=[dg.AssetSpec("orders", group_name="audit")], asset_checks=[specs("totals")]
+    )
+    store(
+        log,
+        Told("rows", Status.OK, at("2026-06-08", 9)),
+        Told("totals", Status.ERROR, at("2026-06-08", 9)),
+    )
+    for given in permutations([(builds, "shop"), (speaks, "audit")]):
+        locations = [CodeLocation.of(defs, name=name) for defs, name in given]
+        with Monitor(log, locations=locations, by="location", now=lambda: NOW) as monitor:
+            monitor.refresh()
+            [row] = monitor.overview().datasets
+            assert (row.status, row.rules, row.project, row.group) == (
+                Status.ERROR,
+                2,
+                "shop",
+                "shop",
+            )
+            assert monitor.dataset("orders").past_rules == ()
+            assert monitor.declared.assets["orders"].upstream == ("raw",)
 
 
 def test_texts_are_read_as_dagster_reads_them(log: dg.DagsterInstance) -> None:

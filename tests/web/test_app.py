@@ -106,11 +106,34 @@ def test_a_dataset_shows_what_its_rules_say(town: Town) -> None:
     for rule in view.rules:
         assert rule.slices[0].message in words
     assert "The number of rows is 4, below the soft minimum of 10." in words
-    assert "min 1 soft min 10" in words
+    assert "at least 1 ideally at least 10" in words
+    # None of its values may be empty: which is said in words.
+    assert "none allowed" in words
     run = view.rules[0].slices[0].run_id
     assert f"http://dagster.example:3000/runs/{run}" in page_of(
         town.port, "/dataset?asset=customers"
     )
+
+
+def test_only_views_that_say_something_are_offered(town: Town) -> None:
+    tabs = {}
+    for asset in ("customers", "orders", "payments"):
+        page = page_of(town.port, f"/dataset?asset={asset}")
+        bar = page[page.index('<nav class="tabs"') :]
+        tabs[asset] = words_of(bar[: bar.index("</nav>")])
+    assert tabs == {
+        "customers": "Rules Timeline Dimensions Flow",
+        "orders": "Rules Timeline Partitions Dimensions Flow",
+        "payments": "Rules Timeline Dimensions Quarantine Flow",
+    }
+    # They are there all the same.
+    page = words_of(page_of(town.port, "/dataset?asset=customers&view=quarantine"))
+    assert "This asset is not guarded" in page
+
+
+def test_a_rule_of_the_whole_dataset_says_nothing_of_a_partition(town: Town) -> None:
+    words = words_of(page_of(town.port, "/dataset?asset=orders&partition=2024-03-02"))
+    assert "Never judged on this partition." in words
 
 
 def test_a_day_opens_the_rules_behind_it(town: Town) -> None:

@@ -55,6 +55,23 @@ class Watched:
         assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
+def _click_tabs(watched: Watched) -> None:
+    """Of the datasets that have them; those of customers last."""
+    page = watched.page
+    tabs = {
+        "payments": ("Quarantine", "Rules"),
+        "orders": ("Partitions", "Rules"),
+        "customers": ("Timeline", "Dimensions", "Rules"),
+    }
+    for asset, names in tabs.items():
+        page.click("nav a:text-is('Overview')")
+        page.click(f"table a:text-is('{asset}')")
+        for tab in names:
+            page.click(f".tabs a:text-is('{tab}')")
+            assert page.inner_text(".tabs [aria-current]") == tab
+            watched.check()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_view_is_reached_by_clicks(town: Town, scheme: Literal["light", "dark"]) -> None:
     with browser() as started:
@@ -63,10 +80,7 @@ def test_every_view_is_reached_by_clicks(town: Town, scheme: Literal["light", "d
         page.goto(f"http://127.0.0.1:{town.port}/")
         page.click("table a:text-is('customers')")
         assert page.inner_text("h1") == "customers"
-        for tab in ("Timeline", "Partitions", "Dimensions", "Quarantine", "Rules"):
-            page.click(f".tabs a:text-is('{tab}')")
-            assert page.inner_text(".tabs [aria-current]") == tab
-            watched.check()
+        _click_tabs(watched)
         page.click(".tabs a:text-is('Timeline')")
         page.click("a.day >> nth=0")
         assert "enough_customers" in page.inner_text("#day")
@@ -123,6 +137,32 @@ def test_pages_work_by_keys_filters_and_in_place(town: Town) -> None:
         page.wait_for_url("**asset=payments**")
         page.go_back()
         assert rows.count() == 1
+        watched.check()
+
+
+def test_a_refresh_keeps_the_row_and_the_focus(town: Town) -> None:
+    with browser() as started:
+        watched = Watched(started, "light")
+        page = watched.page
+        page.goto(f"http://127.0.0.1:{town.port}/")
+
+        def refreshed() -> None:
+            page.evaluate("document.querySelector('main').dataset.old = 'yes'")
+            page.keyboard.press("r")
+            page.wait_for_selector("main:not([data-old])")
+            page.wait_for_selector("html:not(.refreshing)")
+
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        second = page.inner_text("tr[aria-selected='true'] .name")
+        refreshed()
+        assert page.inner_text("tr[aria-selected='true'] .name") == second
+        assert page.evaluate("document.activeElement.textContent") == second
+        page.keyboard.press("j")
+        assert page.inner_text("tr[aria-selected='true'] .name") != second
+        page.focus("th[data-sort='score'] button")
+        refreshed()
+        assert page.evaluate("document.activeElement.textContent") == "Score"
         watched.check()
 
 

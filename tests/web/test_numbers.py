@@ -50,7 +50,11 @@ def test_rules_of_a_dataset(town: Town, asset: str) -> None:
         said, cells = rule.slices[0], cells_of(row)
         assert cells[0].startswith(WORDS[rule.status])
         assert cells[1].startswith(rule.info.rule)
-        failed = f" {said.failed_rows:,} of {said.rows:,} rows failed" if said.failed_rows else ""
+        failed = (
+            f" {said.failed_rows:,} of {said.rows:,} rows failed"
+            if said.failed_rows is not None
+            else ""
+        )
         assert cells[2] == f"{value_words(said.observed)}{failed}"
         assert said.message in cells[4]
     head = words_of(page)

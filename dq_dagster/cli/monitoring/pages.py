@@ -40,8 +40,8 @@ _url = click.option(
 )
 def ui_command(
     *,
-    module: str | None,
-    file: str | None,
+    modules: Sequence[str],
+    files: Sequence[str],
     by: Literal["group", "location"],
     dagster_url: str | None,
     host: str,
@@ -64,7 +64,7 @@ def ui_command(
         shown = f"[{host}]" if ":" in host else host
         click.echo(f"Data quality is on http://{shown}:{bound} (Ctrl+C ends it).")
 
-    with opened(module, file, by) as monitor:
+    with opened(modules, files, by) as monitor:
         serve(
             monitor,
             host=host,
@@ -93,8 +93,8 @@ def ui_command(
 @click.option("--title", default="Data quality", show_default=True)
 def report_command(
     *,
-    module: str | None,
-    file: str | None,
+    modules: Sequence[str],
+    files: Sequence[str],
     by: Literal["group", "location"],
     dagster_url: str | None,
     output: str,
@@ -108,7 +108,7 @@ def report_command(
     _check_installed()
     url = None if dagster_url is None else _web_address(dagster_url)
     make = _maker("json" if machine else form or _FORMS.get(Path(output).suffix, "html"))
-    with opened(module, file, by) as monitor:
+    with opened(modules, files, by) as monitor:
         known = monitor.overview()
         _check_names("asset", assets, [one.asset for one in known.datasets])
         _check_names("project", projects, [one.name for one in known.projects])

@@ -16,6 +16,7 @@ from dq_dagster.integration.checks.results import RULE, RULE_TYPE
 from dq_dagster.integration.event_log.codec import RECORD, Record
 from dq_dagster.integration.internals import PARTITION_NAME_TAG, QUIET, RANGE_TAGS
 from dq_dagster.integration.partitions.asset_partitions import partition_keys_of
+from dq_dagster.integration.step_context import started_from
 from dq_dagster.judging.judgement import Status
 from dq_dagster.ruleset import DATASET_CHECK
 
@@ -135,9 +136,10 @@ def launched(
             resources=defs.resources,
             jobs=[job],
         )
-        result = alone.resolve_job_def(JOB).execute_in_process(
-            instance=instance, tags=dict(launch.tags), run_config=QUIET, raise_on_error=False
-        )
+        with started_from(defs):
+            result = alone.resolve_job_def(JOB).execute_in_process(
+                instance=instance, tags=dict(launch.tags), run_config=QUIET, raise_on_error=False
+            )
     except dg.DagsterError as error:
         raise NotLaunched.because(launch.title, error) from error
     names = {spec.key: _rule(spec) for spec in _specs(defs)}

@@ -56,7 +56,7 @@ DATASET_STATUS = "dq/dataset_status"
 SCORE = "dq/score"
 PAGE = "dq/page"
 # Where the pages of `dq-dagster ui` are, for links to them.
-PAGES = "DQ_DAGSTER_URL"
+PAGES = "DQ_PAGES_URL"
 
 _TABLES = {COLUMNS, DIMENSIONS, SCHEMA, HISTORY, SAMPLES}
 # What is left out first where there is too much, be it an entry or a part of the record: what
@@ -72,6 +72,7 @@ _LEFT_OUT = (
     SCHEMA,
     OBSERVED,
     "bounds",
+    "limits",
     EXPECTED,
     "groups",
     "group_statuses",
@@ -152,7 +153,7 @@ def summary_of(outcomes: Sequence[Outcome], key: dg.AssetKey) -> dg.AssetObserva
         entries[SCORE] = reached
     page = os.environ.get(PAGES)
     if page:
-        name = quote(key.to_user_string(), safe="")
+        name = quote(key.to_escaped_user_string(), safe="")
         entries[PAGE] = dg.MetadataValue.url(f"{page.rstrip('/')}/dataset?asset={name}")
     return dg.AssetObservation(
         asset_key=key, description=f"Data quality: {status.value}.", metadata=entries

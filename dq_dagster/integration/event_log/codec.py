@@ -148,8 +148,8 @@ class Record:
     being the value of a metric; ``observed`` are the keys of either that the verdict is about.
     ``groups`` holds values by dimension and group. ``statuses`` and ``group_statuses`` hold what
     single numbers were judged where that is not ``judged``. ``data`` says which state of the data
-    was judged, ``time`` what time its partition stands for, and ``series`` which other partitions
-    it is compared with.
+    was judged, ``time`` what time its partition stands for, ``series`` which other partitions it
+    is compared with. ``limits``: see Judgement.
     """
 
     status: Status
@@ -171,6 +171,7 @@ class Record:
     time: datetime | None = None
     series: str = ""
     states: StatesRecord | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -202,6 +203,7 @@ class Record:
             time,
             series,
             states,
+            judgement.limits,
         )
 
     @property
@@ -212,8 +214,7 @@ class Record:
     def encode(self) -> dict[str, Any]:
         """Strict JSON, without what says nothing."""
         seen, derived, bounds = encoded(self.metrics), encoded(self.derived), encoded(self.bounds)
-        judged = self.judged
-        groups = _groups(self.groups)
+        judged, groups = self.judged, _groups(self.groups)
         written = {
             "v": VERSION,
             "status": self.status.value,
@@ -227,6 +228,7 @@ class Record:
             "groups": groups,
             "group_statuses": _written_of_groups(self.group_statuses, groups, judged),
             "bounds": bounds,
+            "limits": encoded(self.limits),
             "rows": self.rows,
             "failed_rows": self.failed_rows,
             "error": self.error,
@@ -275,6 +277,7 @@ class Record:
             None if time is None else datetime.fromisoformat(time),
             _text(entries.get("series")) or "",
             None if states is None else StatesRecord.decode(states),
+            _decoded(_mapping(entries.get("limits"))),
         )
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Part of the file's name: another form of the index is another file.
-VERSION = 3
+VERSION = 4
 _WAIT = 120.0
 _FOLDER = ".dq_dagster"
 

@@ -49,7 +49,7 @@ def numbers_of(evaluation: LoggedEvaluation) -> JudgedNumbers:
         [(key, value)] = values.items()
         return JudgedNumbers(value, _bounds(_bounds_for(record, _label(key))))
     if not values:
-        return JudgedNumbers(None, _bounds(record.bounds))
+        return JudgedNumbers(None, _bounds(record.limits or record.bounds))
     return JudgedNumbers(None, _NOTHING, _written(record, values))
 
 
@@ -77,13 +77,14 @@ def _written(record: Record, values: Mapping[str, float]) -> str:
 
 def _bounds_for(record: Record, label: str) -> Mapping[str, Any]:
     """Where columns have bounds of their own, those of this one."""
-    own = record.bounds.get(label)
+    bounds = record.limits or record.bounds
+    own = bounds.get(label)
     if isinstance(own, Mapping):
         return own
-    if any(isinstance(one, Mapping) for one in record.bounds.values()):
-        first = next(iter(record.bounds.values()))
-        return first if len(record.bounds) == 1 and isinstance(first, Mapping) else {}
-    return record.bounds
+    if any(isinstance(one, Mapping) for one in bounds.values()):
+        first = next(iter(bounds.values()))
+        return first if len(bounds) == 1 and isinstance(first, Mapping) else {}
+    return bounds
 
 
 def _bounds(bounds: Mapping[str, Any]) -> Four:

@@ -71,7 +71,7 @@ def dataset_view(
     as_of, _ = reader.days(dataset, reader.today, reader.today).counted(reader.today)
     parts = _parts_on(reader, dataset, as_of)
     if partition is not None:
-        parts = _part_named(reader, partition)
+        parts = [reader.part_of(dataset, partition)]
     standings = _standings(reader, dataset, parts)
     listed = {
         check: sorted(some, key=lambda one: (-one.rank, -one.at))[:MOST_SLICES]
@@ -108,11 +108,6 @@ def _parts_on(reader: IndexReader, dataset: Dataset, day: Day | None) -> list[in
             )
             found |= {part for (part,) in rows}
     return sorted(found)
-
-
-def _part_named(reader: IndexReader, partition: str) -> list[int]:
-    rows = reader.connection.execute("SELECT id FROM part WHERE name = ?", (partition,))
-    return [number for (number,) in rows]
 
 
 def _is_partitioned(reader: IndexReader, dataset: Dataset) -> bool:

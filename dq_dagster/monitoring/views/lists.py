@@ -68,7 +68,7 @@ def dataset_row(reader: IndexReader, dataset: Dataset, days: int) -> DatasetRow:
         "" if declared is None else declared.location,
         _owners(dataset),
         "" if declared is None else declared.description,
-        _is_outdated(dataset, at, run_id),
+        _is_outdated(reader, dataset, at, run_id),
         time_at(dataset.built_at),
         _objective(reader, dataset),
     )
@@ -178,12 +178,21 @@ def _rule_counts(reader: IndexReader, dataset: Dataset) -> dict[Status, int]:
     )
 
 
-def _is_outdated(dataset: Dataset, at: float | None, run_id: str) -> bool:
-    """Whether it was built after its last evaluation, by a run that did not evaluate it."""
+def _is_outdated(reader: IndexReader, dataset: Dataset, at: float | None, run_id: str) -> bool:
+    """Whether it was built by a run that did not evaluate it, or not by all of its rules."""
     if dataset.built_at is None or at is None:
         return False
     # What was reported without a run is of no run in common.
-    return dataset.built_at > at and (not run_id or dataset.built_run != run_id)
+    if dataset.built_at > at and (not run_id or dataset.built_run != run_id):
+        return True
+    return any(
+        reader.connection.execute(
+            "SELECT 1 FROM slice JOIN run ON run.id = run WHERE check_id = ? AND part = 0 "
+            "AND max(storage, coalesce(target, 0)) < ? AND (name = '' OR name != ?)",
+            (check, dataset.built_id, dataset.built_run),
+        ).fetchone()
+        for check in dataset.counting
+    )
 
 
 def _objective(reader: IndexReader, dataset: Dataset) -> ObjectiveKept | None:

@@ -34,6 +34,8 @@ from dq_dagster.monitoring.views.shapes import Presence, RuleInfo, StatusDay
 ProjectBy: TypeAlias = Literal["group", "location"]
 # The project of all assets where no code location is known, and of those that none has.
 ALL, UNDECLARED = "all", "not declared"
+# How many partitions a name that is none of them is compared with.
+_MOST_SUGGESTED = 1_000
 # Number, name and type of a check.
 _KnownByLog: TypeAlias = tuple[int, str, str | None]
 # When an asset was built last, by which event and run.
@@ -149,6 +151,24 @@ class IndexReader:
         if not found.checks and (declared is None or not declared.checks):
             raise NotOnRecord.asset(name, sorted(self.datasets))
         return found
+
+    def part_of(self, dataset: Dataset, partition: str) -> int:
+        """The number of a partition; raises NotOnRecord if no check of this dataset knows it."""
+        checks = {one.number for one in dataset.checks}
+        rows = self.connection.execute(
+            "SELECT check_id, part FROM slice JOIN part ON part.id = part WHERE name = ? "
+            "AND asset = ?",
+            (partition, dataset.number),
+        )
+        for check, part in rows:
+            if check in checks:
+                return int(part)
+        newest = self.connection.execute(
+            "SELECT name FROM slice JOIN part ON part.id = part WHERE asset = ? "
+            "GROUP BY name ORDER BY max(at) DESC LIMIT ?",
+            (dataset.number, _MOST_SUGGESTED),
+        )
+        raise NotOnRecord.slice(partition, dataset.name, [name for (name,) in newest])
 
     def project_of(self, declared: DeclaredAsset | None) -> str:
         if declared is None:

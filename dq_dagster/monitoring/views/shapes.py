@@ -78,7 +78,7 @@ class DatasetRow:
     location: str = ""
     owners: tuple[str, ...] = ()
     description: str = ""
-    # It was built after its last evaluation, by a run that did not evaluate it.
+    # It was built by a run that did not evaluate it, or not by all of its rules.
     outdated: bool = False
     built_at: datetime | None = None
     objective: ObjectiveKept | None = None
@@ -203,10 +203,10 @@ class RuleDay:
     evaluations: int
     # How many slices had which status at the end of the day.
     counts: Counts
-    # The last evaluation up to the end of the day, on any slice.
+    # Of the last day up to then on which it ran, the worst evaluation, and of those the last one.
     at: datetime | None = None
     run_id: str = ""
-    # What it said.
+    # What that said.
     message: str = ""
 
 

@@ -96,7 +96,7 @@ class ColumnEmpty(_EmptinessRule):
             f"{have(empty)} no '{column}'" if about_good else f"{have(rows - empty)} a '{column}'"
         )
         verdict = on_bad_rows(self.threshold, rows - empty, rows, required=True)
-        return verdict.judgement(says, about_good=about_good, observed=empty)
+        return verdict.judgement(says, about_good=about_good, counts_good=True)
 
     def demand(self) -> str:
         if self.threshold == ALL:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from dq_dagster.judging.evidence import Evidence
 from dq_dagster.judging.judgement import Judgement, Status
@@ -54,6 +54,7 @@ class _EveryValueInRange(RowRule, ColumnRule):
         if not values:
             return Judgement.of_no_values(column)
         status, verdict, bounds = self._verdict_on(hard, soft, values)
+        only_soft = bounds == "soft range" or self._beyond_hard(column) is None
         bad = verdict.bad
         expected = f"{self.expected.words()}{self._tolerated(verdict)}"
         return Judgement(
@@ -66,6 +67,7 @@ class _EveryValueInRange(RowRule, ColumnRule):
             rows=values,
             failed_rows=bad,
             details={"beyond_hard": hard, "beyond_soft": soft},
+            limits=_limits(verdict, soft=only_soft),
         )
 
     def _verdict_on(self, hard: int, soft: int, values: int) -> tuple[Status, RowVerdict, str]:
@@ -126,6 +128,12 @@ class _EveryValueInRange(RowRule, ColumnRule):
 
     def _count(self, evidence: Evidence, fault: Fault | None) -> int:
         return 0 if fault is None else int(evidence[ConditionCount.of(fault)])
+
+
+def _limits(verdict: RowVerdict, *, soft: bool) -> dict[str, Any]:
+    """How many values may be beyond; more of those beyond soft bounds are a Warning at most."""
+    limits = verdict.limits()
+    return {"soft_max": min(limits.values())} if soft and limits else dict(limits)
 
 
 class ColumnValuesInRange(ValueRange, _EveryValueInRange):

@@ -86,7 +86,24 @@
     const rows = [...table.tBodies[0].rows].sort(compare);
     table.tBodies[0].append(...(direction === "down" ? rows.reverse() : rows));
   };
-  const showPage = () => { showTimes(); applySort(); applyFilter(); setTheme(theme()); };
+  // Where a chart is wider than its place, the newest values are to be seen first.
+  const showNewest = () => {
+    for (const one of document.querySelectorAll("[data-scroll]:has(.chart)")) one.scrollLeft = one.scrollWidth;
+  };
+  const showPage = () => { showTimes(); applySort(); applyFilter(); setTheme(theme()); showNewest(); };
+
+  // What has the focus has it again on the page anew, also if other rows came before it.
+  const sign = (one) => one.id || one.getAttribute("href") || one.textContent.trim();
+  const focusable = () => [...document.querySelectorAll("main :is(a, button, input, select, summary, [tabindex])")];
+  const holding = () => {
+    const [all, now] = [focusable(), document.activeElement];
+    if (!all.includes(now)) return null;
+    const same = () => focusable().filter((one) => sign(one) === words);
+    const words = sign(now);
+    const at = same().indexOf(now);
+    return () => same()[at]?.focus({ preventScroll: true });
+  };
+  const opens = (row) => row?.querySelector("a")?.getAttribute("href");
 
   // Refresh: the same page anew, without moving what the reader sees.
   let refreshing = false;
@@ -98,8 +115,9 @@
       const answer = await fetch(location.pathname + location.search, { headers: { "x-refresh": "1" } });
       if (!answer.ok) throw new Error(String(answer.status));
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const focused = document.activeElement?.id;
-      const typed = document.querySelector("[data-search]")?.value;
+      const held = holding();
+      const chosen = opens(document.querySelector("main tr[aria-selected='true']"));
+      const searched = document.querySelector("[data-search]");
       const scrolled = [...document.querySelectorAll("[data-scroll]")].map((one) => [one.scrollLeft, one.scrollTop]);
       const open = [...document.querySelectorAll("main details")].map((one) => one.open);
       const [x, y] = [scrollX, scrollY];
@@ -109,12 +127,14 @@
       }
       document.title = page.title;
       const search = document.querySelector("[data-search]");
-      if (search && typed) search.value = typed;
+      if (search && searched?.value) search.value = searched.value;
       showPage();
       document.querySelectorAll("main details").forEach((one, n) => { if (open[n] !== undefined) one.open = open[n]; });
       document.querySelectorAll("[data-scroll]").forEach((one, n) => { if (scrolled[n]) [one.scrollLeft, one.scrollTop] = scrolled[n]; });
       scrollTo(x, y);
-      if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+      if (chosen) rows().find((row) => opens(row) === chosen)?.setAttribute("aria-selected", "true");
+      held?.();
+      if (searched && document.activeElement === search) search.setSelectionRange(searched.selectionStart, searched.selectionEnd);
     } catch {
       const updated = document.querySelector("[data-updated]");
       if (updated) updated.textContent = "Could not be refreshed";
@@ -124,7 +144,9 @@
     }
   };
   const EVERY = 60_000;
-  setInterval(() => { if (!document.hidden && kept("dq-live") !== "off") refresh(); }, EVERY);
+  // Not while somebody marks a text, or has a list open.
+  const busy = () => !getSelection().isCollapsed || document.activeElement?.matches("select");
+  setInterval(() => { if (!document.hidden && !busy()) refresh(); }, EVERY);
 
   document.addEventListener("click", (event) => {
     const target = event.target.closest("button, [data-status-filter]");

@@ -41,6 +41,24 @@ def test_checks_of_an_asset_are_a_table_with_the_worst_first(command: Command) -
     assert done.exit_code == 1
 
 
+def test_an_asset_is_observed_as_after_its_build(command: Command, location: Path) -> None:
+    """Dagster's own page would go on showing what was said before."""
+
+    def said_of(asset: str) -> list[Any]:
+        with dg.DagsterInstance.get() as instance:
+            records = instance.fetch_observations(dg.AssetKey(asset), limit=9).records
+        found = [one.asset_observation for one in records]
+        return [one.metadata["dq/dataset_status"].value for one in found if one is not None]
+
+    before = said_of("customers")
+    command("run", "customers", "--rule", "rows")
+    assert said_of("customers") == before
+    command("run", "customers", "prices")
+    assert said_of("customers") == ["Error", *before]
+    # Its check is somebody else's.
+    assert said_of("prices") == []
+
+
 def test_rules_run_where_their_scope_says(command: Command, location: Path) -> None:
     done = command(
         "run", "visits", "--partition", "mon", "--partition-range", "tue...wed", "--json"

@@ -50,6 +50,13 @@ def test_the_page_is_linked_if_it_is_known_where(monkeypatch: pytest.MonkeyPatch
     }
 
 
+def test_the_page_of_a_name_with_a_slash_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PAGES, "https://quality.example.com")
+    found = summary_of([outcome("rows", dq.Status.OK)], dg.AssetKey(["shop", "a/b"]))
+    page = found.metadata["dq/page"].value
+    assert page == "https://quality.example.com/dataset?asset=shop%2Fa%5C%2Fb"
+
+
 def test_an_asset_is_observed_if_all_of_its_checks_ran(spark: "SparkSession") -> None:
     @dg.asset
     def orders() -> pd.DataFrame:

@@ -43,6 +43,7 @@ FULL = Record(
     time=datetime(2024, 3, 1, tzinfo=UTC),
     series="DE",
     states=StatesRecord("io by day", {"n": 3}, 2, 17, "f00", {"2024-03-01": (17, {"n": 1})}),
+    limits={"a": {"max": 3}, "b": {"max": 2.5}},
 )
 
 
