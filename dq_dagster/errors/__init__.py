@@ -29,6 +29,7 @@ from dq_dagster.errors.base import (
     Problem,
     SparkNotStarted,
     did_you_mean,
+    in_one_line,
 )
 from dq_dagster.errors.data import (
     MissingPartitions,
@@ -70,4 +71,5 @@ __all__ = [
     "UnreadableData",
     "UnreadableLog",
     "did_you_mean",
+    "in_one_line",
 ]

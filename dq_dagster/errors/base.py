@@ -11,6 +11,14 @@ class DqError(Exception):
     """The base of all errors raised on purpose: `except DqError` catches them all."""
 
 
+def in_one_line(text: str) -> str:
+    """Text that others wrote, so that it forges no line and moves no cursor where it is printed."""
+    return "".join(
+        char if char.isprintable() else " " if char.isspace() else ascii(char)[1:-1]
+        for char in text
+    )
+
+
 def did_you_mean(word: str, known: Iterable[str], *, most: int = 1) -> str:
     """The end of a sentence that names the nearest known words, or nothing."""
     # Lower case on both sides: most mistakes are in the case of letters.
@@ -82,7 +90,7 @@ class Problem:
             where.append(f"rule '{self.rule}'")
         if self.asset:
             where.append(f"asset '{self.asset}'")
-        return f"{', '.join(where)}: {self.message}" if where else self.message
+        return in_one_line(f"{', '.join(where)}: {self.message}" if where else self.message)
 
 
 class DeclarationError(DqError):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from dq_dagster.errors import DeclarationError, Problem
+from dq_dagster.errors import DeclarationError, Problem, in_one_line
 from dq_dagster.judging.wording import plural
 from dq_dagster.rules.base.rule import check_name
 from dq_dagster.ruleset import RuleSet
@@ -131,8 +131,8 @@ class MigrationReport:
             if entries:
                 yield f"\n{_HEADINGS[taken]}"
             for entry in entries:
-                yield f"  {entry.title}  [{entry.of}; {entry.place}]"
-                yield from (f"    {note}" for note in entry.notes)
+                yield in_one_line(f"  {entry.title}  [{entry.of}; {entry.place}]")
+                yield from (in_one_line(f"    {note}") for note in entry.notes)
 
     def to_markdown(self) -> str:
         """A table for pages and tickets."""
@@ -191,7 +191,7 @@ class Migration:
 
 
 def _cell(text: str) -> str:
-    plain = " ".join(text.split())
+    plain = in_one_line(" ".join(text.split()))
     for sign in "\\|<>[]*_`":
         plain = plain.replace(sign, f"\\{sign}")
     return plain

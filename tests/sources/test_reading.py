@@ -66,6 +66,15 @@ def test_every_problem_has_the_place_of_its_field_or_else_of_its_rule() -> None:
     ]
 
 
+def test_hostile_names_forge_no_line_and_move_no_cursor() -> None:
+    name = "x\n  - table 't', row 9: forged\x1b[31m"
+    [said] = problems(rule_set({"type": name, "name": name}))
+    shown = "x   - table 't', row 9: forged\\x1b[31m"
+    start = f"table 't', row 1, rule '{shown}', asset 'o': unknown type '{shown}'. Known types: "
+    assert said.startswith(start)
+    assert said.isprintable()
+
+
 def test_one_rule_by_itself() -> None:
     reading = Reading()
     assert reading.rule(Declaration({"type": "record_count_in_range", "min": 1}, "row 1")) == (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from pyspark.errors import PySparkException
 from rich.console import Console
 
 import dq_dagster as dq
@@ -169,10 +170,35 @@ def test_keys_that_do_not_tell_rows_apart_are_an_error(spark: SparkSession) -> N
     )
     with pytest.raises(Misfit, match=r"rows of the right side apart.*without a value there: 1"):
         dq.diff(good, rows.where("id IS NULL OR id = 2"), keys="id")
+    # Those that the other side does not have, too.
+    with pytest.raises(Misfit, match="values that occur more than once: 1"):
+        dq.diff(good, spark.sql("SELECT 9 AS id, 'x' AS t UNION ALL SELECT 9, 'y'"), keys="id")
+    missing = spark.createDataFrame([(None, "a"), (None, "b"), (1, "x")], "id int, t string")
+    with pytest.raises(Misfit, match=r"rows without a value there: 2\."):
+        dq.diff(missing, good, keys="id")
     # Joined, these would be far too many rows.
     many = spark.range(200_000).selectExpr("1 AS id")
     with pytest.raises(Misfit, match="values that occur more than once: 1"):
         dq.diff(many, many, keys="id")
+
+
+def test_repeated_keys_are_found_whatever_the_session_makes_of_overflows(
+    spark: SparkSession,
+) -> None:
+    lenient = spark.newSession()
+    lenient.conf.set("spark.sql.ansi.enabled", "false")
+    twice = lenient.range(2).selectExpr("7 AS id")
+    with pytest.raises(Misfit, match="values that occur more than once: 1"):
+        dq.diff(twice, twice, keys="id")
+
+
+def test_data_that_overflows_on_its_own_is_not_taken_for_repeated_keys(
+    spark: SparkSession,
+) -> None:
+    ages = "make_dt_interval(106751991) + make_dt_interval(CAST(id AS INT)) AS age"
+    right = spark.range(3).selectExpr("id", "make_dt_interval(1) AS age")
+    with pytest.raises(PySparkException, match="INTERVAL_ARITHMETIC_OVERFLOW"):
+        dq.diff(spark.range(3).selectExpr("id", ages), right, keys="id")
 
 
 @pytest.mark.parametrize(

@@ -566,3 +566,19 @@ def test_names_are_never_sql(tmp_path: Path) -> None:
     texts = [str(fields) for fields in rules_of(found).values()]
     assert all("`x``) or (1 = 1) or (``x`" in text for text in texts)
     assert "CAST(X'69742773' AS STRING)" in texts[-1]
+
+
+def test_hostile_names_forge_no_line_of_the_report(tmp_path: Path) -> None:
+    name = r"a\u202eb\nTaken as they are\e[31m"
+    body = f'schema:\n  - name: "{name}"\n    properties: [{{name: a, required: true}}]\n'
+    report = load(tmp_path, body).report
+    assert (
+        str(report)
+        .splitlines()[3]
+        .startswith(
+            r"  a\u202eb Taken as they are\x1b[31m (object)  [a\u202eb Taken as they are\x1b[31m; "
+        )
+    )
+    for text in (str(report), report.to_markdown()):
+        assert all(line.isprintable() for line in text.splitlines())
+    assert len(str(report).splitlines()) == 5
