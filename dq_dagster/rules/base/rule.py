@@ -295,7 +295,11 @@ class Rule(BaseModel):
         demand = self.demand()
         if self.where is not None:
             demand = f"Where {self.where}: {_lower_first(demand)}"
-        return f"{self.description}\n{demand}" if self.description else demand
+        if not self.description:
+            return demand
+        # Dagster shows both in one line.
+        end = "" if self.description.rstrip().endswith((".", "!", "?", ":", ";", "…")) else "."
+        return f"{self.description.rstrip()}{end}\n{demand}"
 
 
 class RowRule(Rule):

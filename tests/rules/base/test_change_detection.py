@@ -126,5 +126,5 @@ def test_the_approximate_median_says_so() -> None:
         {estimate: 3.0, values: 9}, now=AT, pasts={estimate.key: [PastValue(3.0, AT)]}
     )
     judged = rule.judge(evidence)
-    assert judged.message.endswith("Approximate: its rank is right within 0.01%.")
+    assert judged.message.endswith("Approximate: its rank is right within 0.1%.")
     assert set(judged.record()) == {"typical", "approximate"}

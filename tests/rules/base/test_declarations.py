@@ -242,3 +242,17 @@ def test_an_asset_is_named_in_every_way_dagster_people_do() -> None:
         assert dq.RuleSet(asset=asset, rules=[]).asset_path == ("shop", "orders")
     with pytest.raises(dq.DeclarationError, match="7 is not an asset"):
         dq.RuleSet(asset=7, rules=[])
+
+
+@pytest.mark.parametrize(
+    ("description", "said"),
+    [
+        ("Balances are positive", "Balances are positive.\n"),
+        ("Balances are positive. ", "Balances are positive.\n"),
+        ("Are balances positive?", "Are balances positive?\n"),
+        ("", ""),
+    ],
+)
+def test_a_description_is_a_sentence_of_its_own(description: str, said: str) -> None:
+    rule = dq.ColumnNotEmpty(columns=["balance"], description=description)
+    assert rule.summary() == f"{said}{rule.demand()}"
