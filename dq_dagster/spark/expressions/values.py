@@ -68,11 +68,6 @@ class Aggregates:
     over_nothing: Aggregates | None = None
     sketches: Mapping[str, Sketch] = field(default_factory=dict)
 
-    @property
-    def texts(self) -> dict[str, str]:
-        """All SQL aggregates that are not counts."""
-        return {**self.others, **{name: one.sql for name, one in self.sketches.items()}}
-
 
 def numeric_column(table: JudgedTable, name: str, what: str) -> ColumnRef:
     """The column, or Misfit if ``what`` cannot be taken of it."""

@@ -1,15 +1,21 @@
 """One aggregation over the rows: a select list, and where each metric finds its results in it.
 
 Where one rule raises, the others are answered without it.
+
+Spark compiles an aggregation of at most 100 buffers into one loop, but past some 60 of them the
+loop is too large for the virtual machine to compile, and everything takes many times as long.
+Above 100 buffers Spark takes another, steadier way. So counts are paired: two share one long, the
+first in the low 31 bits, the second above, which is exact as long as there are fewer than 2^31 rows
+(larger tables are counted without). What still lies between 60 and 100 is padded past 100. And what
+is missing of a column is not counted beside what is there: one follows from the other.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
-
-from pyspark.errors import PySparkException, QueryContextType
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Measured, Slice
@@ -22,27 +28,97 @@ from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.isolation import Suspicion, attempted, isolated
-from dq_dagster.spark.passes.lanes import (
-    MOST_IN_ONE_LOOP,
-    MOST_PAIRED,
-    Lane,
-    alone,
-    buffers,
-    padding,
-    paired,
-)
 from dq_dagster.spark.passes.skipping import counted_apart
+from dq_dagster.spark.passes.suspects import Needs, halves, quoted_texts
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 RowStates = dict[RowMetric, Measured]
-Needs = Mapping[RowMetric, Aggregates]
 StatesOfPart = Mapping[RowMetric, State | RuleFailure | None]
 
 # So many parts are measured one by one if a rule raises on all of them together.
 _MOST_ALONE = 50
+
+# Counts of as many rows or more do not share a long, and so many buffers are one loop.
+MOST_PAIRED = 2**31
+MOST_IN_ONE_LOOP = 60
+_STEADY = 101
+# Moments and pairs of columns take several; sums that may overflow keep a flag beside the sum.
+_BUFFERS = {
+    **dict.fromkeys(("avg", "mean", "regr_avgx", "regr_avgy", "try_avg", "try_sum"), 2),
+    **dict.fromkeys(("std", "stddev", "stddev_pop", "stddev_samp"), 3),
+    **dict.fromkeys(("var_pop", "var_samp", "variance", "regr_sxx", "regr_syy"), 3),
+    **dict.fromkeys(("covar_pop", "covar_samp", "regr_sxy", "skewness"), 4),
+    **dict.fromkeys(("kurtosis",), 5),
+    **dict.fromkeys(("corr", "regr_r2"), 6),
+    **dict.fromkeys(("regr_intercept", "regr_slope"), 7),
+}
+_LOW_BITS = MOST_PAIRED - 1
+_LANES = 2
+_MISSING = re.compile(r"(`(?:[^`]|``)+`) IS NULL")
+_THERE = re.compile(r"(`(?:[^`]|``)+`) IS NOT NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Where a count is found: the aggregate, which half of it, and whether it says the rest."""
+
+    sql: str
+    half: Literal["low", "high"] | None = None
+    is_rest: bool = False
+
+    def read(self, found: int, rows: int) -> int:
+        if self.half is not None:
+            found = found >> 31 if self.half == "high" else found & _LOW_BITS
+        return rows - found if self.is_rest else found
+
+
+def _alone(predicates: Sequence[str]) -> dict[str, Lane]:
+    """For each predicate the count of the rows it is true for, in a buffer of its own."""
+    return {
+        predicate: Lane(_count(_counted(predicate)), is_rest=_counted(predicate) != predicate)
+        for predicate in predicates
+    }
+
+
+def _paired(predicates: Sequence[str]) -> dict[str, Lane]:
+    """For each predicate the half of a buffer that its count travels in."""
+    counted = list(dict.fromkeys(map(_counted, predicates)))
+    lanes: dict[str, Lane] = {}
+    for start in range(0, len(counted), _LANES):
+        pair = counted[start : start + _LANES]
+        terms = [f"if({text}, {1 << 31 if high else 1}L, 0L)" for high, text in enumerate(pair)]
+        sql = f"sum({' + '.join(terms)})"
+        lanes |= {text: Lane(sql, "high" if high else "low") for high, text in enumerate(pair)}
+    return {
+        predicate: replace(lanes[_counted(predicate)], is_rest=_counted(predicate) != predicate)
+        for predicate in predicates
+    }
+
+
+def _counted(predicate: str) -> str:
+    """What is counted for a predicate: itself, or what is not NULL for what is."""
+    missing = _MISSING.fullmatch(predicate)
+    return f"{missing[1]} IS NOT NULL" if missing else predicate
+
+
+def _count(predicate: str) -> str:
+    there = _THERE.fullmatch(predicate)
+    return f"count({there[1]})" if there else f"count(if({predicate}, 1, NULL))"
+
+
+def _buffers(sql: str) -> int:
+    """How many buffers Spark keeps for an aggregate."""
+    return _BUFFERS.get(sql.partition("(")[0], 1)
+
+
+def padding(used: int) -> list[str]:
+    """Cheap aggregates that lift a query over the numbers of buffers that are slow."""
+    missing = _STEADY - used if MOST_IN_ONE_LOOP < used < _STEADY else 0
+    return [f"max({n})" for n in range(missing)]
+
 
 _ROWS = "count(1)"
 
@@ -60,10 +136,10 @@ class Query:
     def of(cls, needs: Needs, *, packed: bool = True) -> Query:
         safe, unsafe, others = _distinct(needs)
         calls = _calls(needs)
-        lanes = alone([*safe, *unsafe])
+        lanes = _alone([*safe, *unsafe])
         packed = packed and _used(lanes, calls) > MOST_IN_ONE_LOOP
         if packed:
-            lanes |= paired(safe)
+            lanes |= _paired(safe)
         counts = [_ROWS, *(lane.sql for lane in lanes.values())]
         texts = dict.fromkeys([*counts, *others, *padding(_used(lanes, calls))])
         return cls(needs, {sql: f"dq_{n}" for n, sql in enumerate(texts)}, lanes, packed)
@@ -112,10 +188,10 @@ class Query:
 
     def _texts(self, needed: Aggregates) -> list[str]:
         counts = [self.lanes[predicate].sql for predicate in needed.counts.values()]
-        return [*counts, *needed.texts.values()]
+        return [*counts, *_others(needed).values()]
 
     def _results(self, needed: Aggregates, row: Mapping[str, Any]) -> dict[str, Any]:
-        results = {name: row[self.aliases[sql]] for name, sql in needed.texts.items()}
+        results = {name: row[self.aliases[sql]] for name, sql in _others(needed).items()}
         counts = {name: self._count(sql, row) for name, sql in needed.counts.items()}
         return {**results, **counts}
 
@@ -125,23 +201,30 @@ class Query:
         return lane.read(row[self.aliases[lane.sql]] or 0, row[self.aliases[_ROWS]])
 
 
+def _others(needed: Aggregates) -> dict[str, str]:
+    """All SQL aggregates that are not counts, by the names of their results."""
+    if not needed.sketches:
+        return dict(needed.others)
+    return {**needed.others, **{name: one.sql for name, one in needed.sketches.items()}}
+
+
 def _distinct(needs: Needs) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
     """The distinct predicates of ours, those with text from users, and the other aggregates."""
     safe = dict.fromkeys(p for n in needs.values() if not n.fallible for p in n.counts.values())
     unsafe = dict.fromkeys(p for n in needs.values() if n.fallible for p in n.counts.values())
-    others = dict.fromkeys(sql for n in needs.values() for sql in n.texts.values())
+    others = dict.fromkeys(sql for n in needs.values() for sql in _others(n).values())
     return list(safe), [p for p in unsafe if p not in safe], list(others)
 
 
 def _used(lanes: Mapping[str, Lane], calls: Iterable[str]) -> int:
     """How many buffers Spark keeps for all of these, and for the number of rows."""
     counts = (lane.sql for lane in lanes.values())
-    return sum(map(buffers, dict.fromkeys([_ROWS, *counts, *calls])))
+    return sum(map(_buffers, dict.fromkeys([_ROWS, *counts, *calls])))
 
 
 def _calls(needs: Needs) -> Sequence[str]:
     """The distinct aggregates other than counts that Spark keeps buffers for."""
-    calls = (call for n in needs.values() for call in (n.calls or n.texts.values()))
+    calls = (call for n in needs.values() for call in (n.calls or _others(n).values()))
     return list(dict.fromkeys(calls))
 
 
@@ -213,7 +296,7 @@ def _suspicion(
     parts: Parts, needs: Needs, error: Exception, *, packed: bool
 ) -> Suspicion[RowMetric, Aggregates, Measured]:
     query = Query.of(needs, packed=packed)
-    quoted = _texts_quoted(error, query)
+    quoted = quoted_texts(error, query.aliases)
     suspects = {m: needs[m] for sql in quoted for m in query.using(sql)}
     if query.packed and suspects and not any(need.fallible for need in suspects.values()):
         # Of ours only packed counts can raise: there are too many rows for them.
@@ -236,7 +319,7 @@ def _suspicion_without_words(
         return Suspicion(broken=needs)
     rows = RecordCount()
     if rows not in needs:
-        return Suspicion(groups=_halves(needs))
+        return Suspicion(groups=halves(needs))
     counted = _run(parts, {rows: needs[rows]})
     if isinstance(counted[rows].nothing, RuleFailure):
         # Not even the rows can be counted: the data or Spark itself is broken.
@@ -264,17 +347,6 @@ def _part_by_part(parts: Parts, needs: Needs, error: Exception) -> RowStates:
 def _failed(metrics: Iterable[RowMetric], error: Exception) -> RowStates:
     failure = failure_of(error)
     return {metric: Measured.failed(metric, failure) for metric in metrics}
-
-
-def _halves(needs: Needs) -> tuple[Needs, Needs]:
-    """What cannot raise by itself apart from text of users; within each, column by column."""
-    safe = {metric: need for metric, need in needs.items() if not need.fallible}
-    unsafe = {metric: need for metric, need in needs.items() if need.fallible}
-    if safe and unsafe:
-        return safe, unsafe
-    ordered = sorted(needs.items(), key=lambda item: (item[0].columns or ("",))[:1])
-    middle = len(ordered) // 2
-    return dict(ordered[:middle]), dict(ordered[middle:])
 
 
 def _collect(parts: Parts, query: Query) -> RowStates:
@@ -322,18 +394,3 @@ def _left_open(query: Query, states: Iterable[StatesOfPart]) -> dict[RowMetric, 
     """Closer aggregates for each metric whose state the results leave open somewhere."""
     metrics = {metric for found in states for metric, state in found.items() if state is None}
     return {m: n.closer for m, n in query.needs.items() if m in metrics and n.closer is not None}
-
-
-def _texts_quoted(error: Exception, query: Query) -> list[str]:
-    """The aggregates that hold the words Spark quotes, at the place it quotes them from."""
-    contexts = error.getQueryContext() if isinstance(error, PySparkException) else []
-    places = [
-        (context.startIndex(), context.fragment())
-        for context in contexts
-        if context.contextType() == QueryContextType.SQL
-    ]
-    return [
-        sql
-        for sql in query.aliases
-        if any(sql.startswith(words, start) for start, words in places if words)
-    ]

@@ -25,8 +25,8 @@ from dq_dagster.metrics.diffs import ColumnChanges, DiffCounts, Difference, Side
 from dq_dagster.spark.frames.ansi import compiled
 from dq_dagster.spark.frames.columns import ColumnRef, identifier, text_literal
 from dq_dagster.spark.frames.slicing import MOST_PARTS, bounded, unused
+from dq_dagster.spark.passes.aggregate import MOST_IN_ONE_LOOP, MOST_PAIRED, padding
 from dq_dagster.spark.passes.diff.columns import Alignment, ComparedColumn
-from dq_dagster.spark.passes.lanes import MOST_IN_ONE_LOOP, MOST_PAIRED, padding
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
