@@ -52,11 +52,10 @@ class Aggregates:
 
     ``counts`` are predicates whose rows are counted, ``others`` are whole SQL aggregates, and
     ``sketches`` such that can be merged, all by a name that ``state`` finds their results under.
-    ``fallible`` marks text from users (SQL
-    and patterns), which may raise on dirty data. ``calls`` are the aggregates within ``others``
-    where those are larger expressions. Where the results leave the state open (None), ``closer``
-    settles it, which costs more. ``over_nothing`` is run without any rows, for parts that have
-    none, where only Spark knows what the state of those is.
+    ``fallible`` marks text from users (SQL and patterns), which may raise on dirty data. ``calls``
+    are the aggregates within ``others`` where those are larger expressions. Where the results leave
+    the state open (None), ``closer`` settles it, which costs more. ``over_nothing`` is run without
+    any rows, for parts that have none, where only Spark knows what the state of those is.
     """
 
     state: Callable[[Results], State | None]
