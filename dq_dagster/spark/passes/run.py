@@ -30,8 +30,9 @@ Cuts = tuple[Cut, ...]
 Runner = Callable[[Sequence[Metric], Parts, JudgedTable], States]
 
 
-# What has no job in common, and leaves the cores idle in between.
-_SIDE_BY_SIDE = {PassKind.COUNT_VALUES, PassKind.MEDIANS}
+_VALUES = {PassKind.COUNT_VALUES, PassKind.MEDIANS}
+# What has no job in common, and leaves cores idle while it is planned and at the end of each stage.
+_SIDE_BY_SIDE = {PassKind.AGGREGATE, PassKind.LOOKUPS, *_VALUES}
 
 
 def in_turn(steps: Sequence[Pass]) -> list[Sequence[Pass]]:
@@ -67,8 +68,6 @@ def run_group(
 
 def _together(steps: Sequence[Pass]) -> Sequence[Pass]:
     """Counts and medians of the same parts are one pass, as far as there are some of both."""
-    if not all(step.kind in _SIDE_BY_SIDE for step in steps):
-        return steps
     counts = [step for step in steps if step.kind is PassKind.COUNT_VALUES]
     found: list[Pass] = []
     for step in steps:
