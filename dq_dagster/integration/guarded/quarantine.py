@@ -145,7 +145,11 @@ def forgotten(
 
 
 def moment_sql(moment: datetime) -> str:
-    return f"timestamp_micros({int(moment.timestamp() * 1_000_000)}L)"
+    return f"timestamp_micros({_micros(moment)}L)"
+
+
+def _micros(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000_000)
 
 
 def quarantine_key(asset: dg.AssetKey) -> dg.AssetKey:
@@ -186,17 +190,24 @@ class Entry:
         for taken in OWN_COLUMNS:
             if taken in names:
                 raise UnreadableData.column_taken(taken)
-        moment = moment_sql(self.time)
         state = f"if({identifier(TARGET)} LIKE 'kept%', '{KEPT}', '{LEFT_OUT}')"
         columns = [
             *self._own(judged),
             f"{judged.entries()} AS {FAULTS}",
             f"{state if self.published else text_literal(WITHHELD)} AS {STATE}",
             f"{text_literal(self.run_id)} AS {RUN_ID}",
-            f"{moment} AS {TIME}",
+            f"{self._moment()} AS {TIME}",
             f"{text_literal(self.fingerprint)} AS {FINGERPRINT}",
         ]
         return judged.frame.selectExpr(*columns)
+
+    def _moment(self) -> str:
+        """The time by way of a text of each row, of which Spark keeps no number in its code.
+
+        What it writes for one run is then compiled once, and serves the next run as well.
+        """
+        micros = f"concat(left({identifier(TARGET)}, 0), '{_micros(self.time)}')"
+        return f"timestamp_micros(CAST({micros} AS BIGINT))"
 
     def _own(self, judged: JudgedRows) -> list[str]:
         masked = {name.lower() for name in self.sensitive}
