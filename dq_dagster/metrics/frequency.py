@@ -125,6 +125,13 @@ class Frequencies:
 
     levels: tuple[Level, ...]
 
+    @classmethod
+    def once_or_more(cls, unique: int, distinct: int, rows: int) -> Frequencies:
+        """Where no value matters by itself, all that occur more than once are one level."""
+        once = [Level(1, unique, unique)] if unique else []
+        more = [Level(2, distinct - unique, rows - unique)] if distinct > unique else []
+        return cls((*more, *once))
+
     @property
     def rows(self) -> int:
         return sum(level.rows for level in self.levels)

@@ -213,7 +213,7 @@ class Parts:
             row = self.frame.selectExpr(*columns).collect()[0]
             return {WHOLE: row.asDict(recursive=False)}
         aggregates = [F.expr(sql) for sql in columns]
-        finest = self._finest()
+        finest = self.finest()
         if steps is not None and finest is not None:
             grouped = self._in_steps(finest, *steps)
             number = _SET
@@ -229,7 +229,7 @@ class Parts:
             self.slice(row, self.cuts[row[number]]): row.asDict(recursive=False) for row in rows
         }
 
-    def _finest(self) -> Cut | None:
+    def finest(self) -> Cut | None:
         """The cut whose parts those of all others are made of, if there are several."""
         if self.is_small or len(self.cuts) == 1:
             return None

@@ -15,7 +15,7 @@ from dq_dagster.errors import TooManyParts
 from dq_dagster.metrics.measured import NO_KEY, UNDIVIDED, Cut, Slice
 from dq_dagster.metrics.metric import midpoint
 from dq_dagster.metrics.states import EXACT
-from dq_dagster.spark.expressions.brackets import MedianSql, Middles, Number
+from dq_dagster.spark.expressions.bins import MedianSql, Middles, Number
 from dq_dagster.spark.frames.columns import FLOATS, identifier
 from dq_dagster.spark.frames.slicing import MOST_PARTS, Parts
 from dq_dagster.spark.passes.blocks import arrays, ranks

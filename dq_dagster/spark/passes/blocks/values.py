@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from dq_dagster.metrics.frequency import Frequencies, Grouping, Level
+from dq_dagster.metrics.frequency import Frequencies, Grouping
 from dq_dagster.metrics.measured import UNDIVIDED, Slice
-from dq_dagster.spark.expressions.brackets import MedianSql
+from dq_dagster.spark.expressions.bins import MedianSql
 from dq_dagster.spark.frames.slicing import Parts
 from dq_dagster.spark.passes.blocks import arrays, tallies
 from dq_dagster.spark.passes.blocks.keys import BlockKey
@@ -44,7 +44,9 @@ def values_in_blocks(
     for row in _sums(parts, list(keys.values()), wanted):
         if row["c"] < len(groupings):
             part = slice_of(row, parts.cuts[row["cut"]])
-            found[groupings[row["c"]]][part] = _frequencies(row["u"], row["d"], row["r"])
+            found[groupings[row["c"]]][part] = Frequencies.once_or_more(
+                row["u"], row["d"], row["r"]
+            )
         else:
             ranked.append(row)
     return {**found, **medians_in_blocks(parts, wanted, ranked, len(groupings))}
@@ -78,10 +80,3 @@ def _sums(parts: Parts, keys: Sequence[BlockKey], wanted: Sequence[MedianSql]) -
     texts = (f"CAST({n} AS STRING) AS {n}" for n in names)
     shown = sums.selectExpr("c", "cut", *texts, *"udr", "low", "high", "top")
     return shown.collect() if parts.cuts == (UNDIVIDED,) else parts.bounded(shown, _MOST_SUMS)
-
-
-def _frequencies(unique: int, distinct: int, rows: int) -> Frequencies:
-    """Where no value matters by itself, all that occur more than once are one level."""
-    once = [Level(1, unique, unique)] if unique else []
-    more = [Level(2, distinct - unique, rows - unique)] if distinct > unique else []
-    return Frequencies((*more, *once))

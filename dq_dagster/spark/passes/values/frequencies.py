@@ -82,13 +82,33 @@ def _in_two_steps(rows: DataFrame, parts: Parts, wanted: Sequence[Counting]) -> 
     keys = [identifier(key) for key in parts.keys.values()]
     values = [one.key.sql for one in wanted]
     by_value = [[*keys, value] for value in values]
-    counted = _grouped(rows, by_value, [*keys, *values], "count(1)", parts)
-    for name, text in parts.texts().items():
-        counted = counted.withColumn(name, F.expr(text))
+    counted = _with_texts(_grouped(rows, by_value, [*keys, *values], "count(1)", parts), parts)
     columns = ["w", *values, *keys]
     by = [["w", *values, *_keys(parts, cut)] for cut in parts.cuts]
     of_cuts = _grouped(counted.withColumnRenamed("g", "w"), by, columns, "sum(n)", parts)
     return of_cuts.withColumn("g", F.expr(f"g * {len(wanted)} + w"))
+
+
+def counted_in_cuts(rows: DataFrame, parts: Parts, values: Sequence[str]) -> DataFrame:
+    """How often each combination of values occurs in the parts of each cut, by ``g``, its place.
+
+    The rows have the keys of their parts as ``Parts.plain_keys`` names them.
+    """
+    keys = [identifier(key) for key in parts.keys.values()]
+    sets = [[*_keys(parts, cut), *values] for cut in parts.cuts]
+    if len(sets) == 1:
+        return _with_texts(_grouped(rows, sets, [*keys, *values], "count(1)", parts), parts)
+    if parts.finest() is None:
+        return _grouped(_with_texts(rows, parts), sets, [*keys, *values], "count(1)", parts)
+    # What was counted in the smallest parts is few rows.
+    counted = rows.groupBy(*keys, *values).agg(F.expr("count(1)").alias("n"))
+    return _grouped(_with_texts(counted, parts), sets, [*keys, *values], "sum(n)", parts)
+
+
+def _with_texts(rows: DataFrame, parts: Parts) -> DataFrame:
+    for name, text in parts.texts().items():
+        rows = rows.withColumn(name, F.expr(text))
+    return rows
 
 
 def _grouped(

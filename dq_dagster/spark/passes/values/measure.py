@@ -13,11 +13,11 @@ from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.frequency import Frequencies, FrequencyMetric, Grouping
 from dq_dagster.metrics.measured import Measured, Slice
 from dq_dagster.metrics.metric import ColumnMedian, Metric
-from dq_dagster.spark.expressions.brackets import MedianSql, median_sql
+from dq_dagster.spark.expressions.bins import MedianSql, median_sql
 from dq_dagster.spark.expressions.values import Counting, counting
 from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.slicing import Parts, States
-from dq_dagster.spark.passes.blocks.keys import block_key
+from dq_dagster.spark.passes.blocks.keys import BlockKey, block_key
 from dq_dagster.spark.passes.blocks.middles import has_ranks
 from dq_dagster.spark.passes.blocks.values import values_in_blocks
 from dq_dagster.spark.passes.blocks.workers import has_blocks, in_blocks
@@ -25,6 +25,7 @@ from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 from dq_dagster.spark.passes.queries import side_by_side
 from dq_dagster.spark.passes.values.frequencies import count_values
 from dq_dagster.spark.passes.values.medians import medians
+from dq_dagster.spark.passes.values.uniques import count_unique, divides_by_partition_at_most
 
 # Metrics of one grouping share its counts; a median stands for itself.
 _Unit = Grouping | ColumnMedian
@@ -81,44 +82,55 @@ def _found(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _F
     if mine:
         runs["blocks"] = partial(_in_blocks, parts, mine, table)
     if by_sql:
-        runs["sql"] = partial(_by_sql, parts, by_sql)
+        runs["sql"] = partial(_by_sql, parts, by_sql, table)
     found: _Found = {}
     for some in side_by_side(runs, parts.frame.sparkSession).values():
         found |= some
     rest = {unit: task for unit, task in mine.items() if unit not in found}
-    return found | _by_sql(parts, rest) if rest else found
+    return found | _by_sql(parts, rest, table) if rest else found
 
 
 def _of_blocks(
     parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable
 ) -> dict[_Unit, _Task]:
+    # Starting a worker takes longer than all else that is done for a few rows.
+    if parts.is_small:
+        return {}
+    keys = _keys(tasks, table)
     found = {
         unit: task
         for unit, task in tasks.items()
-        if (
-            has_ranks(task)
-            if isinstance(task, MedianSql)
-            else not task.sets and block_key(task.grouping, table) is not None
-        )
+        if (has_ranks(task) if isinstance(task, MedianSql) else task.grouping in keys)
     }
-    # Starting a worker takes longer than all else that is done for a few rows.
-    wanted = bool(found) and not parts.is_small
-    return found if wanted and has_blocks(parts.frame.sparkSession) else {}
+    return found if found and has_blocks(parts.frame.sparkSession) else {}
+
+
+def _keys(tasks: Mapping[_Unit, _Task], table: JudgedTable) -> dict[Grouping, BlockKey]:
+    """The keys of those groupings of which only the number of values matters."""
+    found = {}
+    for task in tasks.values():
+        if isinstance(task, Counting) and not task.sets:
+            key = block_key(task.grouping, table)
+            if key is not None:
+                found[task.grouping] = key
+    return found
 
 
 def _in_blocks(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _Found:
     wanted = [task for task in tasks.values() if isinstance(task, MedianSql)]
-    keys = {}
-    for task in tasks.values():
-        if isinstance(task, Counting) and (key := block_key(task.grouping, table)) is not None:
-            keys[task.grouping] = key
-    return dict(in_blocks(lambda: values_in_blocks(parts, keys, wanted)))
+    return dict(in_blocks(lambda: values_in_blocks(parts, _keys(tasks, table), wanted)))
 
 
-def _by_sql(parts: Parts, tasks: Mapping[_Unit, _Task]) -> _Found:
-    counted = [task for task in tasks.values() if isinstance(task, Counting)]
+def _by_sql(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _Found:
+    plain = not parts.is_small and divides_by_partition_at_most(parts)
+    keys = _keys(tasks, table) if plain else {}
     ranked = [task for task in tasks.values() if isinstance(task, MedianSql)]
+    counted = [
+        task for task in tasks.values() if isinstance(task, Counting) and task.grouping not in keys
+    ]
     runs: dict[str, Callable[[], _Found]] = {}
+    if keys:
+        runs["uniques"] = lambda: dict(count_unique(parts, keys))
     if counted:
         runs["counts"] = lambda: dict(count_values(parts, counted))
     if ranked:
@@ -126,4 +138,7 @@ def _by_sql(parts: Parts, tasks: Mapping[_Unit, _Task]) -> _Found:
     found: _Found = {}
     for some in side_by_side(runs, parts.frame.sparkSession).values():
         found |= some
-    return found
+    rest = [
+        task for unit, task in tasks.items() if isinstance(task, Counting) and unit not in found
+    ]
+    return found | dict(count_values(parts, rest)) if rest else found

@@ -1,45 +1,47 @@
-"""Exact medians of many columns by SQL: a sample says about where they lie.
+"""Exact medians of many columns by SQL: values are counted in bins that a small sample chose.
 
-A second query counts the values below two ends and picks the middle ones between them. Of a few
-rows no sample is needed: the middle ones are picked among all values.
+The counts say in which bin the middle of each part lies. If that bin has several values, a second
+query puts these in order. No query holds all values of a part at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import RuleFailure, Unmeasurable
-from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Slice
-from dq_dagster.metrics.metric import Metric
-from dq_dagster.spark.expressions.brackets import (
-    NO_ENDS,
-    Bracket,
-    Brackets,
-    Ends,
+from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
+from dq_dagster.metrics.metric import Metric, midpoint
+from dq_dagster.spark.expressions.bins import (
+    SHARE,
     MedianSql,
     Middles,
-    Missed,
-    middle,
-    sampled_brackets,
+    Number,
+    SampledBins,
+    sampled,
 )
 from dq_dagster.spark.frames.ansi import home_of, under_ansi
-from dq_dagster.spark.frames.columns import identifier
+from dq_dagster.spark.frames.columns import FLOATS, identifier
 from dq_dagster.spark.frames.slicing import MOST_PARTS, Parts
+from dq_dagster.spark.passes.values.frequencies import counted_in_cuts
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, Row
 
-# A sample that misses a median is followed by another one.
+# Rows that were others in the second query are counted anew, from another sample.
 _SEEDS = (1, 2, 3)
+# The middle values of a part; the same one twice, if their number is odd.
+_TWO = 2
 # So many values of a column are put in order by one task.
 _MOST_ROWS = 200_000
+# The place of a cut, the number of a column and of a bin, how many values, and how many up to them.
+_CUT, _COLUMN, _BIN, _COUNT, _UP_TO = "g", "c", "bin", "n", "upto"
 
 
 def medians(
@@ -50,7 +52,7 @@ def medians(
     for seed in _SEEDS:
         missing = [one for one in wanted if one.metric not in found]
         if missing:
-            found |= _middles(parts, missing, sampled_brackets(parts, missing, seed))
+            found |= _by_bins(parts, missing, seed)
     unfound = {one.metric: Unmeasurable.not_bracketed(one.column.name) for one in wanted}
     return {one.metric: found.get(one.metric, unfound[one.metric]) for one in wanted}
 
@@ -58,110 +60,240 @@ def medians(
 def _of_few(parts: Parts, wanted: Sequence[MedianSql]) -> Middles:
     """The medians by one query; none of them if small files hold many rows after all."""
     rows = replace(parts, frame=parts.frame.limit(_MOST_ROWS + 1))
-    columns = [
-        sql
-        for n, one in enumerate(wanted)
-        for sql in Ends.of(one, NO_ENDS).columns(n, one, one.value)
-    ]
+    columns = [sql for n, one in enumerate(wanted) for sql in _middle_of_few(n, one)]
     by_part = rows.aggregate(["count(1) AS rows", *columns])
     # Each cut divides all rows.
     counted = sum(row["rows"] for part, row in by_part.items() if part.cut == parts.cuts[0])
     if counted > _MOST_ROWS:
         return {}
     return {
-        one.metric: {part: middle(NO_ENDS, n, row) for part, row in by_part.items()}
+        one.metric: {part: _median(row, n) for part, row in by_part.items()}
         for n, one in enumerate(wanted)
     }
 
 
-def _middles(parts: Parts, wanted: Sequence[MedianSql], brackets: Brackets) -> Middles:
-    """The medians between these ends, without those of columns that have one outside."""
-    undivided = parts.cuts == (UNDIVIDED,)
-    rows = (_of_whole if undivided else _of_parts)(parts, wanted, brackets)
-    found: Middles = {one.metric: {} for one in wanted}
-    for part, row in rows.items():
-        for n, one in enumerate(wanted):
-            try:
-                median = middle(_bracket(brackets, part, one), n, row)
-            except Missed:
-                found.pop(one.metric, None)
-            else:
-                if one.metric in found:
-                    found[one.metric][part] = median
+def _middle_of_few(n: int, one: MedianSql) -> list[str]:
+    value = one.value
+    nan = f"isnan({value})" if isinstance(one.column.kind, FLOATS) else "false"
+    first = f"CAST((count({value}) - 1) DIV 2 AS INT)"
+    return [
+        f"count({value}) AS c{n}",
+        f"count(if({nan}, 1, NULL)) AS nan{n}",
+        # Named once: Spark would collect the same list twice.
+        f"slice(array_sort(collect_list({value})), greatest({first}, 0) + 1, 2) AS middle{n}",
+    ]
+
+
+def _median(row: Mapping[str, Any], n: int) -> Number | None:
+    count, middle = row[f"c{n}"], row[f"middle{n}"]
+    if not count:
+        return None
+    return float("nan") if row[f"nan{n}"] else midpoint(middle[0], middle[1 - count % 2])
+
+
+class _Place(NamedTuple):
+    """Which of the values of a bin, in order, is a middle one of a part and column."""
+
+    part: Slice
+    column: int
+    bin: int
+    rank: int
+
+
+def _by_bins(parts: Parts, wanted: Sequence[MedianSql], seed: int) -> Middles:
+    """The medians, without those of columns whose rows were others in the second query."""
+    bins = _bins(parts, wanted, seed)
+    found: dict[tuple[Slice, int], list[Number | _Place]] = {}
+    for row in _counted(parts, wanted, bins):
+        part, column, number = _part(row, parts), row[_COLUMN], row[_BIN]
+        mine = found.setdefault((part, column), [])
+        if number == bins[column].nan:
+            # It is greater than all others, and there is no median beside it.
+            mine[:] = [float("nan")] * _TWO
+            continue
+        for rank in ((row["total"] - 1) // 2, row["total"] // 2):
+            place = rank - (row[_UP_TO] - row[_COUNT])
+            if 0 <= place < row[_COUNT] and len(mine) < _TWO:
+                value = bins[column].value(number)
+                mine.append(_Place(part, column, number, place) if value is None else value)
+    places = [one for mine in found.values() for one in mine if isinstance(one, _Place)]
+    values = _values(parts, wanted, bins, places) if places else {}
+    return _middles(wanted, found, values)
+
+
+def _middles(
+    wanted: Sequence[MedianSql],
+    found: Mapping[tuple[Slice, int], Sequence[Number | _Place]],
+    values: Mapping[_Place, Number],
+) -> Middles:
+    medians: Middles = {one.metric: {} for one in wanted}
+    for (part, column), some in found.items():
+        metric = wanted[column].metric
+        known = (values.get(one) if isinstance(one, _Place) else one for one in some)
+        middle = [one for one in known if one is not None]
+        if len(middle) != _TWO:
+            medians.pop(metric, None)
+        elif metric in medians:
+            medians[metric][part] = midpoint(*middle)
+    return medians
+
+
+def _bins(parts: Parts, wanted: Sequence[MedianSql], seed: int) -> list[SampledBins]:
+    sample = parts.frame.where(f"rand({seed}) < {SHARE!r}D")
+    row = sample.selectExpr(*(sql for n, one in enumerate(wanted) for sql in sampled(n, one)))
+    [found] = row.collect()
+    return [SampledBins.of(one, found[f"q{n}"], found[f"c{n}"]) for n, one in enumerate(wanted)]
+
+
+def _counted(parts: Parts, wanted: Sequence[MedianSql], bins: Sequence[SampledBins]) -> list[Row]:
+    """Of each part and column the bins that hold a middle value, and the one of NaN."""
+    keys = [identifier(key) for key in parts.keys.values()]
+    values = [f"{one.value} AS v{n}" for n, one in enumerate(wanted)]
+    each = (f"named_struct('c', {n}, 'b', {one.number(f'v{n}')})" for n, one in enumerate(bins))
+    narrow = parts.frame.selectExpr(*parts.plain_keys(), *values).selectExpr(
+        *keys, f"inline(array({', '.join(each)})) AS ({_COLUMN}, {_BIN})"
+    )
+    by_cut = counted_in_cuts(narrow.where(f"{_BIN} IS NOT NULL"), parts, [_COLUMN, _BIN])
+    part = ", ".join([_CUT, *keys, _COLUMN])
+    ranked = by_cut.selectExpr(
+        "*",
+        f"sum({_COUNT}) OVER (PARTITION BY {part} ORDER BY {_BIN}) AS {_UP_TO}",
+        f"sum({_COUNT}) OVER (PARTITION BY {part}) AS total",
+    )
+    nan = " ".join(f"WHEN {n} THEN {one.nan}" for n, one in enumerate(bins))
+    held = ranked.where(
+        f"({_UP_TO} > (total - 1) DIV 2 AND {_UP_TO} - {_COUNT} <= total DIV 2) "
+        f"OR {_BIN} = CASE {_COLUMN} {nan} END"
+    )
+    return _collected(held, parts, 3 * len(wanted))
+
+
+def _collected(found: DataFrame, parts: Parts, most: int) -> list[Row]:
+    """``most`` are the rows that a part may have."""
+    if parts.cuts == (UNDIVIDED,):
+        return found.collect()
+    return parts.bounded(found, MOST_PARTS * most)
+
+
+def _part(row: Row, parts: Parts) -> Slice:
+    return parts.slice(row, parts.cuts[row[_CUT]])
+
+
+# --- the values of a bin in order ---------------------------------------------------------------
+
+
+def _values(
+    parts: Parts, wanted: Sequence[MedianSql], bins: Sequence[SampledBins], places: Sequence[_Place]
+) -> dict[_Place, Number]:
+    """The value at each place, if it is there: one query, in which Spark sorts what lies near."""
+    kinds = list(dict.fromkeys(_travelling(one) for one in wanted))
+    keys = [identifier(key) for key in parts.keys.values()]
+    rows = _near(parts, wanted, bins, places, kinds)
+    known = F.broadcast(_frame_of(places, parts)).alias("k")
+    shared = [_CUT, *parts.keys.values(), _COLUMN, _BIN]
+    joined = rows.alias("r").join(known, _same("r", "k", shared))
+    names = [f"v{n}" for n in range(len(kinds))]
+    here = [F.col(f"r.{identifier(name)}") for name in (*shared, *names)]
+    counted = joined.groupBy(*here, F.col("k.low"), F.col("k.high")).agg(
+        F.expr("count(1)").alias(_COUNT)
+    )
+    part = ", ".join([_CUT, *keys, _COLUMN, _BIN])
+    order = ", ".join(names)
+    upto = f"sum({_COUNT}) OVER (PARTITION BY {part} ORDER BY {order}) AS {_UP_TO}"
+    at = (f"({_UP_TO} > {rank} AND {_UP_TO} - {_COUNT} <= {rank})" for rank in ("low", "high"))
+    held = counted.selectExpr("*", upto).where(" OR ".join(at))
+    found: dict[_Place, Number] = {}
+    wanted_places = frozenset(places)
+    for row in _collected(held, parts, 2 * len(wanted)):
+        value = row[f"v{kinds.index(_travelling(wanted[row[_COLUMN]]))}"]
+        for rank in (row["low"], row["high"]):
+            place = _Place(_part(row, parts), row[_COLUMN], row[_BIN], rank)
+            if place in wanted_places and row[_UP_TO] - row[_COUNT] <= rank < row[_UP_TO]:
+                found[place] = value
     return found
 
 
-def _bracket(brackets: Brackets, part: Slice, one: MedianSql) -> Bracket:
-    return brackets.get(part, {}).get(one.metric, NO_ENDS)
+def _travelling(one: MedianSql) -> str:
+    """The type as which the values of a column are put in order, beside those of others."""
+    kind = one.column.kind
+    if isinstance(kind, T.DecimalType):
+        return kind.simpleString()
+    return "double" if isinstance(kind, FLOATS) else "bigint"
 
 
-def _of_whole(
-    parts: Parts, wanted: Sequence[MedianSql], brackets: Brackets
-) -> Mapping[Slice, Mapping[str, Any]]:
-    """The ends are written into the query."""
-    return parts.aggregate(
-        [
-            sql
-            for n, one in enumerate(wanted)
-            for sql in Ends.of(one, _bracket(brackets, WHOLE, one)).columns(n, one, one.value)
-        ]
+def _near(
+    parts: Parts,
+    wanted: Sequence[MedianSql],
+    bins: Sequence[SampledBins],
+    places: Iterable[_Place],
+    kinds: Sequence[str],
+) -> DataFrame:
+    """The values of the bins that are asked for, once for each cut."""
+    open_: dict[int, set[int]] = {}
+    for one in places:
+        open_.setdefault(one.column, set()).add(one.bin)
+    keys = [identifier(key) for key in parts.keys.values()]
+    values = [f"{wanted[n].value} AS v{n}" for n in open_]
+    plain = parts.frame.selectExpr(*keys, *values)
+    numbered = plain.selectExpr("*", *(f"{bins[n].number(f'v{n}')} AS b{n}" for n in open_))
+    inside = [f"b{n} IN ({', '.join(map(str, sorted(some)))})" for n, some in open_.items()]
+    each = []
+    for n in open_:
+        own = kinds.index(_travelling(wanted[n]))
+        cells = ", ".join(
+            f"'v{k}', CAST({f'v{n}' if k == own else 'NULL'} AS {kind})"
+            for k, kind in enumerate(kinds)
+        )
+        each.append(f"named_struct('c', {n}, 'b', b{n}, {cells})")
+    names = ", ".join([_COLUMN, _BIN, *(f"v{k}" for k in range(len(kinds)))])
+    narrow = numbered.where(" OR ".join(inside)).selectExpr(
+        *keys, f"inline(array({', '.join(each)})) AS ({names})"
+    )
+    cuts = ", ".join(map(str, range(len(parts.cuts))))
+    by_cut = narrow.selectExpr("*", f"explode(array({cuts})) AS {_CUT}")
+    return by_cut.selectExpr(
+        _CUT,
+        *(f"{_key_in_cuts(parts, key)} AS {identifier(key)}" for key in parts.keys.values()),
+        _COLUMN,
+        _BIN,
+        *(f"v{k}" for k in range(len(kinds))),
     )
 
 
-_KEYS = ("cut", "p", "d")
+def _key_in_cuts(parts: Parts, key: str) -> str:
+    """The key in the cuts that are made by it, NULL in others."""
+    numbers = [str(n) for n, cut in enumerate(parts.cuts) if key in parts.keys_of(cut)]
+    return f"if({_CUT} IN ({', '.join(numbers)}), {identifier(key)}, NULL)"
 
 
-def _of_parts(
-    parts: Parts, wanted: Sequence[MedianSql], brackets: Brackets
-) -> Mapping[Slice, Mapping[str, Any]]:
-    """Each row meets the ends of the parts it belongs to, one for each cut."""
-    same = [F.col(f"r.{key}").eqNullSafe(F.col(f"b.{key}")) for key in _KEYS]
-    known = F.broadcast(_ends(parts, wanted, brackets)).alias("b")
-    joined = _rows(parts, wanted).alias("r").join(known, reduce(and_, same), "left")
-    columns = [
-        sql
-        for n, one in enumerate(wanted)
-        for sql in Ends.in_columns(f"v{n}", f"low_{n}", f"high_{n}").columns(n, one, f"v{n}")
+def _frame_of(places: Sequence[_Place], parts: Parts) -> DataFrame:
+    """One row for each bin of a part and column, with the ranks that are asked for."""
+    fields = [T.StructField(_CUT, T.IntegerType())]
+    fields += [T.StructField(key, T.StringType()) for key in parts.keys.values()]
+    fields += [T.StructField(name, T.IntegerType()) for name in (_COLUMN, _BIN)]
+    fields += [T.StructField(name, T.LongType()) for name in ("low", "high")]
+    ranks: dict[tuple[Slice, int, int], list[int]] = {}
+    for one in places:
+        ranks.setdefault((one.part, one.column, one.bin), []).append(one.rank)
+    rows = [
+        (parts.cuts.index(part.cut), *_key_values(part, parts), column, bin_, min(of), max(of))
+        for (part, column, bin_), of in ranks.items()
     ]
-    keys = [F.col(f"r.{key}") for key in _KEYS]
-    found = joined.groupBy(*keys).agg(*(F.expr(sql) for sql in columns))
-    return {
-        Slice(row["p"], parts.cuts[row["cut"]].dimension, row["d"]): row.asDict(recursive=False)
-        for row in parts.bounded(found, MOST_PARTS)
-    }
-
-
-def _rows(parts: Parts, wanted: Sequence[MedianSql]) -> DataFrame:
-    """The values of each row, once for each cut, with the keys of its part there."""
-    keys = [
-        f"named_struct('cut', {n}, 'p', {_key(parts, None) if cut.partitioned else _NONE}, "
-        f"'d', {_NONE if cut.dimension is None else _key(parts, cut.dimension)})"
-        for n, cut in enumerate(parts.cuts)
-    ]
-    values = [f"{one.value} AS v{n}" for n, one in enumerate(wanted)]
-    return parts.frame.selectExpr(f"inline(array({', '.join(keys)}))", *values)
-
-
-_NONE = "CAST(NULL AS STRING)"
-
-
-def _key(parts: Parts, name: str | None) -> str:
-    return identifier(parts.keys[name])
-
-
-def _ends(parts: Parts, wanted: Sequence[MedianSql], brackets: Brackets) -> DataFrame:
-    fields = [
-        T.StructField("cut", T.IntegerType()),
-        T.StructField("p", T.StringType()),
-        T.StructField("d", T.StringType()),
-    ]
-    for n, one in enumerate(wanted):
-        fields += [T.StructField(f"{end}_{n}", one.column.kind) for end in ("low", "high")]
-    rows = []
-    for part in brackets:
-        mine = [_bracket(brackets, part, one) for one in wanted]
-        ends = [end for bracket in mine for end in (bracket.low, bracket.high)]
-        rows.append((parts.cuts.index(part.cut), part.partition, part.group, *ends))
     # Of the home session: making a frame makes its session the active one for everybody.
     home = home_of(parts.frame.sparkSession)
     return under_ansi(home.createDataFrame(rows, T.StructType(fields)))
+
+
+def _key_values(part: Slice, parts: Parts) -> list[str | None]:
+    cut: Cut = part.cut
+    return [
+        (part.partition if cut.partitioned else None)
+        if name is None
+        else (part.group if cut.dimension == name else None)
+        for name in parts.keys
+    ]
+
+
+def _same(left: str, right: str, names: Iterable[str]) -> Column:
+    pairs = [(f"{left}.{identifier(name)}", f"{right}.{identifier(name)}") for name in names]
+    return reduce(and_, (F.col(one).eqNullSafe(F.col(other)) for one, other in pairs))
