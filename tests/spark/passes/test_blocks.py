@@ -30,6 +30,7 @@ from dq_dagster.spark.passes.blocks.workers import SETTING, has_blocks
 from dq_dagster.spark.passes.run import run
 
 CUTS = (UNDIVIDED, BY_PARTITION, Cut(dimension="d"), Cut(partitioned=True, dimension="d"))
+WAYS_TO_CUT = (CUTS, CUTS[:2], CUTS[:1], CUTS[1:2])
 MASK = 2**64 - 1
 PRIME_1, PRIME_2, PRIME_4 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x85EBCA77C2B2AE63
 
@@ -283,10 +284,12 @@ def _slices(row: tuple[Any, ...]) -> list[Slice]:
     return [Slice(), Slice(p), Slice(None, "d", d), Slice(p, "d", d)]
 
 
-def measured(frame: DataFrame, kind: PassKind, metrics: Sequence[Metric]) -> dict[Metric, Any]:
+def measured(
+    frame: DataFrame, kind: PassKind, metrics: Sequence[Metric], cuts: Sequence[Cut] = CUTS
+) -> dict[Metric, Any]:
     table = JudgedTable.of(frame)
     division = Division.of(table, partition_by="p", dimensions=["d"])
-    return dict(run(Pass(kind, tuple(metrics), CUTS), frame, table, division))
+    return dict(run(Pass(kind, tuple(metrics), tuple(cuts)), frame, table, division))
 
 
 def _counts(rows: list[tuple[Any, ...]], grouping: Grouping) -> dict[Slice, Counter[Any]]:
@@ -321,16 +324,16 @@ def _groupings() -> list[Grouping]:
 
 def _same_counts(spark: SparkSession) -> None:
     chance = random.Random(5)
-    for many in (3, 400):
+    for many, cuts in ((3, CUTS), *((400, cuts) for cuts in WAYS_TO_CUT)):
         rows = _rows(chance, many, nan=True)
         frame = spark.createDataFrame(rows, SCHEMA)
         groupings = _groupings()
         kinds = (UniqueCount, DistinctCount, GroupedRows)
         metrics = [kind(one, where=one.where) for one in groupings for kind in kinds]
-        found = measured(frame, PassKind.COUNT_VALUES, metrics)
+        found = measured(frame, PassKind.COUNT_VALUES, metrics, cuts)
         for grouping in groupings:
             counts = _counts(rows, grouping)
-            for part in {part for row in rows for part in _slices(row)}:
+            for part in {part for row in rows for part in _slices(row) if part.cut in cuts}:
                 values = counts[part].values()
                 expected = [sum(n == 1 for n in values), len(values), sum(values)]
                 mine = [found[kind(grouping, where=grouping.where)].value(part) for kind in kinds]
@@ -349,14 +352,15 @@ def test_sql_counts_as_python_does(spark: SparkSession, by_sql: None) -> None:
 
 def _same_medians(spark: SparkSession) -> None:
     chance = random.Random(6)
-    for many, nan in ((3, False), (300, False), (60, True)):
+    sizes = ((3, False, CUTS), *((300, False, cuts) for cuts in WAYS_TO_CUT), (60, True, CUTS[:2]))
+    for many, nan, cuts in sizes:
         rows = _rows(chance, many, nan=nan)
         frame = spark.createDataFrame(rows, SCHEMA)
         names = ("i", "f", "x", "small", "large", "k")
         metrics = [*map(ColumnMedian, names), ColumnMedian("i", where="k > 1")]
-        found = measured(frame, PassKind.MEDIANS, metrics)
+        found = measured(frame, PassKind.MEDIANS, metrics, cuts)
         for metric in metrics:
-            for part in {part for row in rows for part in _slices(row)}:
+            for part in {part for row in rows for part in _slices(row) if part.cut in cuts}:
                 mine = found[metric].value(part)
                 expected = _median(rows, metric, part)
                 assert type(mine) is type(expected), (metric, part)
@@ -386,6 +390,10 @@ def test_sql_finds_the_medians_of_python(spark: SparkSession, by_sql: None) -> N
     _same_medians(spark)
 
 
+# How many parts the rows below fall into by each cut.
+SLICES_OF = dict(zip(CUTS, (1, 2, 2, 4), strict=True))
+
+
 def _many(spark: SparkSession) -> DataFrame:
     """Rows enough for a sample to say where the medians lie."""
     return spark.range(0, 400_000, 1, 4).selectExpr(
@@ -398,19 +406,24 @@ def _many(spark: SparkSession) -> DataFrame:
     )
 
 
-def test_both_ways_find_the_same_medians_of_many_rows(spark: SparkSession) -> None:
+@pytest.mark.parametrize("cuts", WAYS_TO_CUT)
+def test_both_ways_find_the_same_medians_of_many_rows(
+    spark: SparkSession, cuts: Sequence[Cut]
+) -> None:
     frame = _many(spark)
     names = ("x", "i", "m", "few")
     metrics = [ColumnMedian(name) for name in names]
-    found = measured(frame, PassKind.MEDIANS, metrics)
+    found = measured(frame, PassKind.MEDIANS, metrics, cuts)
     spark.conf.set(SETTING, "false")
     try:
-        by_sql = measured(frame, PassKind.MEDIANS, metrics)
+        by_sql = measured(frame, PassKind.MEDIANS, metrics, cuts)
     finally:
         spark.conf.unset(SETTING)
     for metric in metrics:
         assert found[metric].states == by_sql[metric].states
-        assert len(found[metric].states) == 1 + 2 + 2 + 4
+        assert len(found[metric].states) == sum(SLICES_OF[cut] for cut in cuts)
+    if BY_PARTITION not in cuts:
+        return
     exact = frame.groupBy("p").agg(dict.fromkeys(names, "median")).collect()
     for row in exact:
         for name in ("x", "few"):
