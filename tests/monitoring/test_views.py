@@ -18,6 +18,7 @@ from dq_dagster.monitoring.declared import CodeLocation, DeclaredLocations
 from dq_dagster.monitoring.index.numbers import numbers_of, read_many
 from dq_dagster.monitoring.model.scores import Objective
 from dq_dagster.monitoring.monitor import Monitor
+from dq_dagster.monitoring.views.dataset import MOST_SLICES
 from dq_dagster.monitoring.views.shapes import PointBounds, plain
 from tests.monitoring.logs import Told, at, connected, store
 
@@ -422,6 +423,63 @@ def test_the_flow_knows_what_is_broken_and_what_may_be_tainted(log: dg.DagsterIn
             2,
             "rows is Error.",
         )
+
+
+def test_every_broken_partition_taints_and_not_only_those_that_are_listed(
+    log: dg.DagsterInstance,
+) -> None:
+    days = dg.DailyPartitionsDefinition("2026-05-01", end_date="2026-06-10")
+    defs = dg.Definitions(
+        assets=[
+            dg.AssetSpec("orders", partitions_def=days),
+            dg.AssetSpec("by_day", deps=["orders"], partitions_def=days),
+        ],
+        asset_checks=[specs("rows")],
+    )
+    keys = tuple(f"2026-05-{day:02}" for day in range(1, MOST_SLICES + 6))
+    # The first partition was judged first: of those that are listed, all are newer.
+    broken = [
+        Told("rows", Status.ERROR, at("2026-06-07", n // 2), key) for n, key in enumerate(keys)
+    ]
+    store(log, *broken, Told("rows", Status.OK, at("2026-06-07", 23), "2026-06-01"))
+    with shown(log, defs) as monitor:
+        assert len(monitor.dataset("orders").rules[0].slices) == MOST_SLICES
+        [by_day] = monitor.lineage("orders").tainted
+        assert (by_day.partitions, by_day.built_since) == (keys, False)
+        [rows] = monitor.lineage("by_day").broken_upstream
+        assert (rows.partitions, rows.message) == (keys, "rows is Error.")
+
+
+def test_a_rule_is_marked_by_partitions_that_are_not_listed(log: dg.DagsterInstance) -> None:
+    days = dg.DailyPartitionsDefinition("2026-05-01", end_date="2026-06-10")
+
+    @dg.asset(partitions_def=days)
+    def orders() -> None: ...
+
+    keys = [f"2026-05-{day:02}" for day in range(1, MOST_SLICES + 6)]
+    store(
+        log, *(Told("rows", Status.OK, at("2026-06-07", n // 2), key) for n, key in enumerate(keys))
+    )
+    with shown(log) as monitor:
+        assert not monitor.dataset("orders").rules[0].outdated
+        dg.materialize([orders], partition_key=keys[0], instance=log)
+        monitor.refresh()
+        [rows] = monitor.dataset("orders").rules
+        assert keys[0] not in {one.partition for one in rows.slices}
+        assert (rows.outdated, any(one.outdated for one in rows.slices)) == (True, False)
+
+
+def test_of_a_day_come_first_the_rules_that_were_worst(log: dg.DagsterInstance) -> None:
+    store(
+        log,
+        Told("always", Status.OK, at("2026-06-07")),
+        Told("mended", Status.ERROR, at("2026-06-07", 1)),
+        Told("mended", Status.OK, at("2026-06-07", 2)),
+        Told("wrong", Status.WARNING, at("2026-06-07")),
+    )
+    with shown(log) as monitor:
+        rules = monitor.day("orders", at("2026-06-07").date()).rules
+        assert [one.info.check for one in rules] == ["wrong", "mended", "always"]
 
 
 def test_a_history_has_values_and_bounds(log: dg.DagsterInstance) -> None:
