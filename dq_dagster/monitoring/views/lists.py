@@ -31,7 +31,7 @@ def overview(reader: IndexReader, days: int) -> Overview:
     return Overview(
         reader.now,
         worst(one.status for one in seen),
-        _score(seen),
+        score_of(seen),
         tuple(projects),
         tuple(rows),
         _together(seen),
@@ -116,7 +116,7 @@ def _project(name: str, rows: Sequence[DatasetRow]) -> ProjectRow:
     return ProjectRow(
         name,
         worst(one.status for one in seen),
-        _score(seen),
+        score_of(seen),
         len(rows),
         len(seen),
         counted(one.status for one in seen),
@@ -126,7 +126,8 @@ def _project(name: str, rows: Sequence[DatasetRow]) -> ProjectRow:
     )
 
 
-def _score(rows: Collection[DatasetRow]) -> Score:
+def score_of(rows: Collection[DatasetRow]) -> Score:
+    """The mean of those that have one."""
     now = mean(one.score.value for one in rows)
     before = mean(
         one.score.value - one.score.trend
