@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dq_dagster.judging.judgement import Status
+from dq_dagster.judging.wording import NOTHING, value_words
 from dq_dagster.monitoring.monitor import Monitor
 from dq_dagster.monitoring.views.shapes import DatasetRow, RuleStatus
-from dq_dagster.web.drawings import NOTHING, WORDS, counted, counts_in_words, points
+from dq_dagster.web.drawings import WORDS, counted, counts_in_words, points
 from dq_dagster.web.links import DagsterLinks
-from dq_dagster.web.rendering import utc_words, value_words
+from dq_dagster.web.rendering import utc_words
 from dq_dagster.web.report import chosen, together
 
 _SIGNS = {

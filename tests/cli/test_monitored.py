@@ -79,7 +79,8 @@ def test_days_and_what_is_behind_one(log: dg.DagsterInstance) -> None:
 
 def test_the_history_of_a_rule(log: dg.DagsterInstance) -> None:
     done = run("history", "rows", "--asset", "orders")
-    assert done.stdout.rstrip().endswith("1 of 1 evaluations of rows.")
+    assert done.stdout.rstrip().endswith("1 of 1 evaluation of rows.")
+    assert "partition" not in done.stdout
     found = json.loads(run("history", "rows", "--asset", "orders", "--json").stdout)
     assert [one["status"] for one in found["points"]] == ["Warning"]
     assert run("history", "row", "--asset", "orders").exit_code == 2

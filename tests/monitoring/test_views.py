@@ -19,7 +19,7 @@ from dq_dagster.monitoring.index.numbers import numbers_of, read_many
 from dq_dagster.monitoring.model.scores import Objective
 from dq_dagster.monitoring.monitor import Monitor
 from dq_dagster.monitoring.views.dataset import MOST_SLICES
-from dq_dagster.monitoring.views.shapes import PointBounds, plain
+from dq_dagster.monitoring.views.shapes import HistoryPoint, PointBounds, plain
 from tests.monitoring.logs import Told, at, connected, store
 
 NOW = at("2026-06-08")
@@ -148,9 +148,12 @@ def test_partitions_of_one_run_come_in_the_order_of_their_keys(log: dg.DagsterIn
                 sa.text("UPDATE asset_check_executions SET run_id = :run WHERE id = :number"),
                 {"run": run, "number": number},
             )
+    expected = ["later", "late", "2026-06-03", "2026-06-02", "2026-06-01", "2026-06-04"]
     with shown(log) as monitor:
         found = [row.partition for row in monitor.partitions("orders").partitions]
-        assert found == ["later", "late", "2026-06-03", "2026-06-02", "2026-06-01", "2026-06-04"]
+        assert found == expected
+        points = monitor.history("orders", "rows").points
+        assert [one.partition for one in points] == expected[::-1]
 
 
 def test_a_project_of_which_nothing_is_monitored_has_days(log: dg.DagsterInstance) -> None:
@@ -547,6 +550,22 @@ def test_numbers_that_were_judged(record: Any, value: Any, bounds: Any, many: An
     )
     found = numbers_of(said)
     assert (found.value, found.bounds, read_many(found.many)) == (value, bounds, many)
+
+
+@pytest.mark.parametrize(
+    ("own", "by_column", "shared"),
+    [
+        (PointBounds(1), {}, PointBounds(1)),
+        (PointBounds(), {"a": PointBounds(max=2), "b": PointBounds(max=2)}, PointBounds(max=2)),
+        (PointBounds(), {"a": PointBounds(max=2), "b": PointBounds(max=3)}, PointBounds()),
+        (PointBounds(), {}, PointBounds()),
+    ],
+)
+def test_bounds_that_all_columns_share(
+    own: PointBounds, by_column: dict[str, PointBounds], shared: PointBounds
+) -> None:
+    point = HistoryPoint(NOW, None, Status.OK, "run", bounds=own, bounds_by=by_column)
+    assert point.shared_bounds == shared
 
 
 def test_views_are_plain_data() -> None:
