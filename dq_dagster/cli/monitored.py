@@ -216,7 +216,10 @@ def _print_dataset(view: DatasetView) -> None:
             "" if one is None else _observed(one.observed),
             "" if one is None else _moment(one.at),
             "" if one is None else one.message,
-            _notes(one is not None and one.outdated),
+            _notes(
+                one is not None and one.outdated,
+                presence="" if rule.info.counts else rule.info.presence,
+            ),
             _counted(rule) if n == 0 else "",
         ]
         for rule in (*view.rules, *view.past_rules)
@@ -233,6 +236,8 @@ def _print_dataset(view: DatasetView) -> None:
     slices = f" on {plural(view.slices_in_all, 'slice')} of {view.last_day}"
     more = slices if view.partitioned and view.last_day else ""
     console.print(f"{view.row.asset}: {view.row.status.value}, score {score}{more}.")
+    if view.row.objective is not None:
+        console.print(f"Objective: {view.row.objective.aim}, {view.row.objective.rest}.")
 
 
 def _worth_a_line(rule: RuleStatus) -> Sequence[SliceStatus | None]:
@@ -352,9 +357,13 @@ def _observed(value: Any) -> str:
     return "" if value is None else value_words(value)
 
 
-def _notes(outdated: bool, *, monitored: bool = True) -> str:  # noqa: FBT001 (a fact, no option)
-    words = ["older than the data"] if outdated else []
-    return ", ".join([*words, *([] if monitored else ["not monitored"])])
+def _notes(outdated: bool, *, monitored: bool = True, presence: str = "") -> str:  # noqa: FBT001 (a fact, no option)
+    words = [
+        "older than the data" if outdated else "",
+        "" if monitored else "not monitored",
+        presence,
+    ]
+    return ", ".join(filter(None, words))
 
 
 def _value(point: HistoryPoint) -> str:

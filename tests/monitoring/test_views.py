@@ -333,6 +333,7 @@ def test_an_objective_by_partitions_and_by_days(log: dg.DagsterInstance) -> None
         assert orders.objective == Objective(0.9, 10)
         assert (orders.units, orders.ok, orders.budget, orders.left) == (20, 19, 2.0, 1.0)
         assert (plain_.units, plain_.ok, plain_.missed) == (2, 1, True)
+        assert (orders.per, plain_.per) == ("partitions", "days")
 
 
 def test_a_result_that_is_older_than_the_data(log: dg.DagsterInstance) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 from dq_dagster.errors import NotOnRecord
 from dq_dagster.judging.judgement import BADNESS, Status, worst
 from dq_dagster.monitoring.model.days import RANKED, Day, date_of
-from dq_dagster.monitoring.model.scores import TREND_DAYS, ObjectiveKept, Score, kept, mean
+from dq_dagster.monitoring.model.scores import TREND_DAYS, ObjectiveKept, Score, Unit, kept, mean
 from dq_dagster.monitoring.views.reader import Dataset, IndexReader, counted, time_at
 from dq_dagster.monitoring.views.shapes import (
     DatasetRow,
@@ -202,10 +202,10 @@ def _objective(reader: IndexReader, dataset: Dataset) -> ObjectiveKept | None:
     if objective is None:
         return None
     first = reader.today - objective.days + 1
-    return kept(objective, _units(reader, dataset, first))
+    return kept(objective, *_units(reader, dataset, first))
 
 
-def _units(reader: IndexReader, dataset: Dataset, first: Day) -> list[Status]:
+def _units(reader: IndexReader, dataset: Dataset, first: Day) -> tuple[list[Status], Unit]:
     ranks: dict[int, int] = {}
     recent: set[int] = set()
     for check in dataset.counting:
@@ -216,6 +216,6 @@ def _units(reader: IndexReader, dataset: Dataset, first: Day) -> list[Status]:
             if day >= first:
                 recent.add(part)
     if ranks:
-        return [RANKED[ranks[part]] for part in recent]
+        return [RANKED[ranks[part]] for part in recent], "partitions"
     days = reader.status_days(dataset, first, reader.today)
-    return [one.last for one in days if one.worst is not None]
+    return [one.last for one in days if one.worst is not None], "days"
