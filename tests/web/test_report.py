@@ -73,9 +73,8 @@ def three() -> Iterator[Monitor]:
         yield from ()
 
     aside = dg.AssetSpec("aside", metadata={"dq/monitored": False})
-    defs = dg.Definitions(
-        assets=[dg.AssetSpec("fine"), dg.AssetSpec("broken"), aside], asset_checks=[checks]
-    )
+    broken = dg.AssetSpec("broken", metadata={"dq/objective": {"ok": 0.5}}, description="<b>")
+    defs = dg.Definitions(assets=[dg.AssetSpec("fine"), broken, aside], asset_checks=[checks])
     with dg.instance_for_test() as instance:
         told = (Told("rows", one, at("2026-06-07"), asset=name) for name, one in BY_STATUS.items())
         store(instance, *told)
@@ -101,6 +100,11 @@ def test_the_headline_is_of_what_the_report_is_about(
     assert f"<title>Data quality: {status}</title>" in html_report(three, assets=assets)
     found = json.loads(json_report(three, assets=assets))
     assert (found["status"], found["score"]["value"]) == (status, score)
+
+
+def test_a_report_has_what_the_page_of_a_dataset_says_of_it(three: Monitor) -> None:
+    page = words_of(html_report(three, assets=["broken"]))
+    assert "<b> objective 50 % of days Ok in 30 days: 0 of 1, missed by 0.5 Rules" in page
 
 
 def test_what_is_not_monitored_is_in_a_report_and_does_not_count(three: Monitor) -> None:
