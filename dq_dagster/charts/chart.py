@@ -254,9 +254,9 @@ def spread(places: Sequence[float]) -> list[int]:
 
 
 def names_of(dots: Sequence[Dot]) -> list[str]:
-    """Keys of partitions if each dot is of another one, and else dates or times."""
+    """Keys of partitions if hardly any was judged more than once, and else dates or times."""
     keys = [dot.partition for dot in dots if dot.partition is not None and _fits(dot.partition)]
-    if len(set(keys)) == len(dots):
+    if len(keys) == len(dots) and len(set(keys)) > len(dots) / 2:
         return keys
     near = dots[-1].at - dots[0].at < timedelta(days=2)
     return [dot.at.strftime("%m-%d %H:%M UTC" if near else "%Y-%m-%d") for dot in dots]

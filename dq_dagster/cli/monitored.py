@@ -13,7 +13,7 @@ import click
 
 from dq_dagster.cli.monitoring.opened import location_options, opened
 from dq_dagster.judging.judgement import BADNESS, Status, worst
-from dq_dagster.judging.wording import plural, show
+from dq_dagster.judging.wording import plural, show, value_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -216,7 +216,10 @@ def _print_dataset(view: DatasetView) -> None:
             "" if one is None else _observed(one.observed),
             "" if one is None else _moment(one.at),
             "" if one is None else one.message,
-            _notes(one is not None and one.outdated),
+            _notes(
+                one is not None and one.outdated,
+                presence="" if rule.info.counts else rule.info.presence,
+            ),
             _counted(rule) if n == 0 else "",
         ]
         for rule in (*view.rules, *view.past_rules)
@@ -233,6 +236,8 @@ def _print_dataset(view: DatasetView) -> None:
     slices = f" on {plural(view.slices_in_all, 'slice')} of {view.last_day}"
     more = slices if view.partitioned and view.last_day else ""
     console.print(f"{view.row.asset}: {view.row.status.value}, score {score}{more}.")
+    if view.row.objective is not None:
+        console.print(f"Objective: {view.row.objective.aim}, {view.row.objective.rest}.")
 
 
 def _worth_a_line(rule: RuleStatus) -> Sequence[SliceStatus | None]:
@@ -287,13 +292,24 @@ def _print_day(view: DayView) -> None:
 
 
 def _print_history(view: RuleHistory) -> None:
+    divided = any(one.partition is not None for one in view.points)
     rows = [
-        [_moment(one.at), one.partition or "", one.status, _value(one), _bounds(one), one.run_id]
+        [
+            _moment(one.at),
+            *([one.partition or ""] if divided else []),
+            one.status,
+            _value(one),
+            _bounds(one),
+            _failed(one),
+            one.run_id,
+        ]
         for one in reversed(view.points)
     ]
     console = _console()
-    _table(console, ["when", "partition", "status", "value", "bounds", "run"], rows)
-    console.print(f"{len(view.points):,} of {view.in_all:,} evaluations of {view.info.rule}.")
+    partition = ["partition"] if divided else []
+    _table(console, ["when", *partition, "status", "value", "bounds", "failed rows", "run"], rows)
+    of = plural(view.in_all, "evaluation")
+    console.print(f"{len(view.points):,} of {of} of {view.info.rule}.")
 
 
 def _console() -> Console:
@@ -338,25 +354,30 @@ def _moment(at: datetime | date | None) -> str:
 
 
 def _observed(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {_observed(one)}" for name, one in value.items())
-    return "" if value is None else value if isinstance(value, str) else show(value)
+    return "" if value is None else value_words(value)
 
 
-def _notes(outdated: bool, *, monitored: bool = True) -> str:  # noqa: FBT001 (a fact, no option)
-    words = ["older than the data"] if outdated else []
-    return ", ".join([*words, *([] if monitored else ["not monitored"])])
+def _notes(outdated: bool, *, monitored: bool = True, presence: str = "") -> str:  # noqa: FBT001 (a fact, no option)
+    words = [
+        "older than the data" if outdated else "",
+        "" if monitored else "not monitored",
+        presence,
+    ]
+    return ", ".join(filter(None, words))
 
 
 def _value(point: HistoryPoint) -> str:
-    if point.values:
-        return ", ".join(f"{name}: {show(one)}" for name, one in point.values.items())
-    return "" if point.value is None else show(point.value)
+    return _observed(point.values if len(point.values) > 1 else point.value)
+
+
+def _failed(point: HistoryPoint) -> str:
+    known = point.failed_rows is not None and point.rows is not None
+    return f"{point.failed_rows:,} of {point.rows:,}" if known else ""
 
 
 def _bounds(point: HistoryPoint) -> str:
-    """Such as "10 to 20 (soft: 12 to 18)"."""
-    bounds = point.bounds
+    """Such as "10 to 20 (soft: 12 to 18)"; of several columns, what they have in common."""
+    bounds = point.shared_bounds
     hard = _span(bounds.min, bounds.max)
     soft = _span(bounds.soft_min, bounds.soft_max)
     return f"{hard} (soft: {soft})".strip() if soft else hard

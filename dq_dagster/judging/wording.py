@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +13,10 @@ from typing import Any
 
 from dq_dagster.metrics.constant import Single
 
+# Stands where there is no value.
+NOTHING = "\u2013"
 _LONGEST_BOUND = 60
+_LONGEST_VALUE, _MOST_VALUES = 60, 2
 _MOST_DIGITS = 130
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -176,3 +179,27 @@ def presentable(text: str) -> str:
     for pattern, replacement in _SECRETS:
         line = pattern.sub(replacement, line)
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
+def value_words(value: Any) -> str:
+    """What was observed, as it is on record, in few words: texts of records may be shown."""
+    match value:
+        case None:
+            return NOTHING
+        case Mapping():
+            words = {str(name): value_words(one) for name, one in value.items()}
+            if len(set(words.values())) == 1:
+                return next(iter(words.values()))
+            return ", ".join(f"{name}: {one}" for name, one in words.items())
+        case list() | tuple():
+            if len(value) > 1 and len(set(map(value_words, value))) == 1:
+                return f"{len(value)} times {value_words(value[0])}"
+            some = ", ".join(map(value_words, value[:_MOST_VALUES]))
+            more = len(value) - _MOST_VALUES
+            return f"{some} and {more} more" if more > 0 else some
+        case str():
+            return value if len(value) <= _LONGEST_VALUE else f"{value[: _LONGEST_VALUE - 1]}…"
+        case bool() | int() | float() | Decimal() | date():
+            return show(value)
+        case _:
+            return str(value)

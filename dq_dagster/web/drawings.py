@@ -12,6 +12,7 @@ from math import pi
 from markupsafe import Markup
 
 from dq_dagster.judging.judgement import BADNESS, Status
+from dq_dagster.judging.wording import NOTHING
 
 WORST_FIRST = sorted(Status, key=BADNESS.__getitem__, reverse=True)
 WORDS = {
@@ -21,8 +22,6 @@ WORDS = {
     Status.EMPTY: "Empty",
     Status.NOT_COMPUTED: "Not computed",
 }
-# Stands where there is no value.
-NOTHING = "\u2013"
 CLASSES = {status: WORDS[status].lower().replace(" ", "-") for status in Status}
 
 # A day of a strip, in pixels. The worse it was, the higher it stands.

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from dq_dagster.judging.judgement import Status
+from dq_dagster.judging.wording import NOTHING, value_words
 from dq_dagster.monitoring.monitor import Monitor
 from dq_dagster.monitoring.views.shapes import DatasetRow, RuleStatus
-from dq_dagster.web.drawings import NOTHING, WORDS, counted, counts_in_words, points
+from dq_dagster.web.drawings import WORDS, counted, counts_in_words, points
 from dq_dagster.web.links import DagsterLinks
-from dq_dagster.web.rendering import utc_words, value_words
-from dq_dagster.web.report import chosen
+from dq_dagster.web.rendering import utc_words
+from dq_dagster.web.report import chosen, together
 
 _SIGNS = {
     Status.OK: "✅",
@@ -41,10 +42,10 @@ def markdown_report(
     view = monitor.overview()
     rows = chosen(view, assets, projects)
     counts = counted([row.status for row in rows])
-    worst = next(iter(counts), Status.NOT_COMPUTED)
+    status, _ = together(rows, assets)
     words = counts_in_words(counts) or "No dataset has been evaluated yet"
     head = [
-        f"## {_SIGNS[worst]} {text_of(title)}: {WORDS[worst]}",
+        f"## {_SIGNS[status]} {text_of(title)}: {WORDS[status]}",
         "",
         f"{words}. As of {utc_words(view.at)}.",
         "",
@@ -61,9 +62,13 @@ def _table(rows: Sequence[DatasetRow]) -> Iterator[str]:
     for row in rows:
         score = NOTHING if row.score.value is None else points(row.score.value)
         ran = "never" if row.last_run is None else utc_words(row.last_run)
-        old = " (older than the data)" if row.outdated else ""
+        notes = [
+            *(["older than the data"] if row.outdated else []),
+            *([] if row.monitored else ["not monitored"]),
+        ]
+        said = f" ({', '.join(notes)})" if notes else ""
         yield (
-            f"| {_SIGNS[row.status]} {WORDS[row.status]} | {text_of(row.asset)}{old} | "
+            f"| {_SIGNS[row.status]} {WORDS[row.status]} | {text_of(row.asset)}{said} | "
             f"{counts_in_words(row.counts) or 'none'} | {score} | {ran} |"
         )
     yield ""

@@ -143,6 +143,8 @@ class Pages:
             before=_moment(query.get("before", "")),
         )
         rules: Sequence[RuleStatus] = [*view.rules, *view.past_rules]
+        # The address may have the name of the rule or that of its check.
+        check = history.info.check
         charts, more = charts_of(history)
         address = {"slice": chosen or None}
         older = None if history.before is None else repr(history.before)

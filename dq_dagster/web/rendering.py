@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -13,13 +12,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dq_dagster.judging.judgement import BADNESS, Status
-from dq_dagster.judging.wording import plural, show
+from dq_dagster.judging.wording import NOTHING, plural, value_words
 from dq_dagster.monitoring.views.shapes import StatusDay
 from dq_dagster.web import drawings
 from dq_dagster.web.links import choice_of, content_of
 
-_LONGEST_VALUE = 60
-_MOST_VALUES = 2
 # After these, with a letter or a digit before and after them.
 _SEPARATORS = re.compile(r"(?<=[^\W_][_/.-])(?=[^\W_])")
 
@@ -84,26 +81,4 @@ def days_on_record(days: Sequence[StatusDay]) -> str:
 
 
 def amount(number: float | None) -> str:
-    return drawings.NOTHING if number is None else f"{number:,}"
-
-
-def value_words(value: Any) -> str:
-    """What was observed, in few words; several columns one after the other."""
-    match value:
-        case None:
-            return drawings.NOTHING
-        case Mapping():
-            words = {str(name): value_words(one) for name, one in value.items()}
-            if len(set(words.values())) == 1:
-                return next(iter(words.values()))
-            return ", ".join(f"{name}: {one}" for name, one in words.items())
-        case list() | tuple():
-            some = ", ".join(map(value_words, value[:_MOST_VALUES]))
-            more = len(value) - _MOST_VALUES
-            return f"{some} and {more} more" if more > 0 else some
-        case str():
-            return value if len(value) <= _LONGEST_VALUE else f"{value[: _LONGEST_VALUE - 1]}…"
-        case bool() | int() | float() | Decimal() | date():
-            return show(value)
-        case _:
-            return str(value)
+    return NOTHING if number is None else f"{number:,}"

@@ -12,8 +12,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dq_dagster.judging.judgement import Status
+from dq_dagster.judging.judgement import Status, worst
+from dq_dagster.monitoring.model.scores import Score
 from dq_dagster.monitoring.monitor import Monitor
+from dq_dagster.monitoring.views.lists import score_of
 from dq_dagster.monitoring.views.shapes import DatasetRow, DatasetView, Overview, plain
 from dq_dagster.web.calendar_days import WEEKDAYS, CalendarMonth, months_of
 from dq_dagster.web.drawings import counted
@@ -51,6 +53,12 @@ def chosen(view: Overview, assets: Sequence[str], projects: Sequence[str]) -> li
     ]
 
 
+def together(rows: Sequence[DatasetRow], assets: Sequence[str]) -> tuple[Status, Score]:
+    """Of the monitored ones, as for a project; what is named itself counts in any case."""
+    seen = [one for one in rows if one.monitored or one.asset in assets]
+    return worst(one.status for one in seen), score_of(seen)
+
+
 def html_report(
     monitor: Monitor,
     *,
@@ -62,6 +70,7 @@ def html_report(
     """One page that holds everything it shows."""
     view = monitor.overview()
     rows = chosen(view, assets, projects)
+    status, _ = together(rows, assets)
     places = {row.asset: f"dataset-{n}" for n, row in enumerate(rows)}
     sections = list(_sections(monitor, places))
     links = ReportLinks(places, dagster=DagsterLinks(dagster_url))
@@ -72,6 +81,7 @@ def html_report(
         now=datetime.now(UTC),
         title=title,
         view=view,
+        status=status,
         datasets=rows,
         counts=dict.fromkeys(Status, 0) | counted([row.status for row in rows]),
         whole=len(rows) == len(view.datasets),
@@ -94,12 +104,14 @@ def json_report(
 ) -> str:
     """The same datasets with their rules, for machines."""
     view = monitor.overview()
+    rows = chosen(view, assets, projects)
+    status, score = together(rows, assets)
     content = {
         "title": title,
         "at": view.at,
-        "status": view.status,
-        "score": view.score,
-        "datasets": [monitor.dataset(row.asset) for row in chosen(view, assets, projects)],
+        "status": status,
+        "score": score,
+        "datasets": [monitor.dataset(row.asset) for row in rows],
     }
     return json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Collection
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -16,28 +17,35 @@ if TYPE_CHECKING:
     from dq_dagster.web.pages import Pages
 
 
+def listening(host: str, port: int) -> socket.socket:
+    """The address taken, before a long log is read; raises OSError if it cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host.strip("[]"), port), family=family)
+
+
 def serve(
     monitor: Monitor,
+    taken: socket.socket,
     *,
-    host: str = "127.0.0.1",
-    port: int = 3001,
+    host: str,
     dagster_url: str | None = None,
     allow_hosts: Collection[str] = (),
     ready: Callable[[int], None] | None = None,
 ) -> None:
-    """Serves until it is interrupted; ``ready`` is called with the port once it listens."""
+    """Serves until it is interrupted; ``ready`` is called with the port once it answers.
+
+    ``host`` is the name by which the address was ``taken``.
+    """
     app = create_app(monitor, dagster_url=dagster_url, host=host, allow_hosts=allow_hosts)
     settings = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         log_level="warning",
         server_header=False,
         lifespan="off",
         ws="none",
     )
     Thread(target=_warm_up, args=(app.state.pages,), daemon=True).start()
-    _Server(settings, ready).run()
+    _Server(settings, ready).run(sockets=[taken])
 
 
 def _warm_up(pages: Pages) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from dq_dagster.charts.chart import HEIGHT, WIDTH, Dot, below_each_other, draw, short
+from dq_dagster.charts.chart import HEIGHT, WIDTH, Dot, below_each_other, draw, names_of, short
 from dq_dagster.evaluation.result import COLOURS
 from dq_dagster.judging.evidence import PastValue
 from dq_dagster.judging.judgement import Status
@@ -170,3 +170,22 @@ def test_only_a_picture_loads_matplotlib() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize(
+    ("partitions", "names"),
+    [
+        (["a", "b"], ["a", "b"]),
+        # One was judged again.
+        (["a", "b", "c", "a"], ["a", "b", "c", "a"]),
+        (["a", "b"] * 2, ["2024-01-01", "2024-01-03", "2024-01-05", "2024-01-07"]),
+        (["a", None], ["2024-01-01", "2024-01-03"]),
+    ],
+)
+def test_dots_are_named_by_partitions_unless_many_come_again(
+    partitions: list[str | None], names: list[str]
+) -> None:
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    moments = [start + timedelta(days=2 * n) for n in range(len(partitions))]
+    dots = [Dot(at, 1, partition=key) for at, key in zip(moments, partitions, strict=True)]
+    assert names_of(dots) == names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -62,6 +63,26 @@ def test_the_rules_of_an_asset(log: dg.DagsterInstance) -> None:
     assert "Did you mean 'orders'?" in missing.stderr
 
 
+def test_objectives_and_rules_that_are_gone_are_said(
+    log: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    file = tmp_path / "aims.py"
+    said = "@dg.asset(group_name='shop', metadata={'dq/objective': {'ok': 0.9}})"
+    file.write_text(LOCATION.replace("@dg.asset(group_name='shop')", said))
+    shown = run("status", "orders", "-f", str(file)).stdout
+    assert "Objective: 90 % of days Ok in 30 days: 0 of 1, missed by 0.9." in shown
+    [gone] = [line for line in shown.splitlines() if line.startswith("rows ")]
+    assert gone.rstrip().endswith("deleted")
+
+
+def test_a_port_that_is_taken_is_said(log: dg.DagsterInstance) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = run("ui", "--port", str(port))
+    assert done.exit_code == 2
+    assert f"127.0.0.1, port {port}, cannot be listened on: Address already in use" in done.stderr
+
+
 def test_days_and_what_is_behind_one(log: dg.DagsterInstance) -> None:
     found = json.loads(run("timeline", "orders", "--days", "2", "--json").stdout)
     assert [(one["last"], one["worst"]) for one in found["days"]] == [
@@ -79,7 +100,8 @@ def test_days_and_what_is_behind_one(log: dg.DagsterInstance) -> None:
 
 def test_the_history_of_a_rule(log: dg.DagsterInstance) -> None:
     done = run("history", "rows", "--asset", "orders")
-    assert done.stdout.rstrip().endswith("1 of 1 evaluations of rows.")
+    assert done.stdout.rstrip().endswith("1 of 1 evaluation of rows.")
+    assert "partition" not in done.stdout
     found = json.loads(run("history", "rows", "--asset", "orders", "--json").stdout)
     assert [one["status"] for one in found["points"]] == ["Warning"]
     assert run("history", "row", "--asset", "orders").exit_code == 2

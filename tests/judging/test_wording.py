@@ -18,6 +18,7 @@ from dq_dagster.judging.wording import (
     share,
     show,
     show_bound,
+    value_words,
 )
 
 
@@ -114,3 +115,22 @@ def test_sentences_agree_in_number() -> None:
     assert share(1, 1, "value") == "1 of 1 value (100 %)"
     assert [verb(1) for verb in (are, have, do)] == ["is", "has", "does"]
     assert [verb(2) for verb in (are, have, do)] == ["are", "have", "do"]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "\u2013"),
+        (1204, "1,204"),
+        ({"a": 1, "b": 1}, "1"),
+        ({"a": 1, "b": 2}, "a: 1, b: 2"),
+        ([1, 2, 3], "1, 2 and 1 more"),
+        (["a text of 2 characters"] * 4, "4 times a text of 2 characters"),
+        ([1], "1"),
+        ([], ""),
+        ("x" * 70, "x" * 59 + "…"),
+        (True, "true"),
+    ],
+)
+def test_values_in_few_words(value: object, words: str) -> None:
+    assert value_words(value) == words

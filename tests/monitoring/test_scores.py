@@ -67,5 +67,11 @@ def test_a_budget_is_used_up() -> None:
     assert (found.units, found.ok, found.budget, found.left) == (200, 198, 2.0, 0.0)
     assert not found.missed
     assert found.share == 0.99
-    assert kept(Objective(0.99), [*statuses, Status.ERROR]).missed
+    assert (found.aim, found.rest) == (
+        "99 % of partitions Ok in 30 days: 198 of 200",
+        "0 of 2 left",
+    )
+    over = kept(Objective(0.99, 7), [*statuses, Status.ERROR], "days")
+    assert over.missed
+    assert (over.aim, over.rest) == ("99 % of days Ok in 7 days: 198 of 201", "missed by 0.99")
     assert kept(Objective(0.99), []).share is None

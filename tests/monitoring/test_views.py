@@ -18,7 +18,8 @@ from dq_dagster.monitoring.declared import CodeLocation, DeclaredLocations
 from dq_dagster.monitoring.index.numbers import numbers_of, read_many
 from dq_dagster.monitoring.model.scores import Objective
 from dq_dagster.monitoring.monitor import Monitor
-from dq_dagster.monitoring.views.shapes import PointBounds, plain
+from dq_dagster.monitoring.views.dataset import MOST_SLICES
+from dq_dagster.monitoring.views.shapes import HistoryPoint, PointBounds, plain
 from tests.monitoring.logs import Told, at, connected, store
 
 NOW = at("2026-06-08")
@@ -147,9 +148,12 @@ def test_partitions_of_one_run_come_in_the_order_of_their_keys(log: dg.DagsterIn
                 sa.text("UPDATE asset_check_executions SET run_id = :run WHERE id = :number"),
                 {"run": run, "number": number},
             )
+    expected = ["later", "late", "2026-06-03", "2026-06-02", "2026-06-01", "2026-06-04"]
     with shown(log) as monitor:
         found = [row.partition for row in monitor.partitions("orders").partitions]
-        assert found == ["later", "late", "2026-06-03", "2026-06-02", "2026-06-01", "2026-06-04"]
+        assert found == expected
+        points = monitor.history("orders", "rows").points
+        assert [one.partition for one in points] == expected[::-1]
 
 
 def test_a_project_of_which_nothing_is_monitored_has_days(log: dg.DagsterInstance) -> None:
@@ -329,6 +333,7 @@ def test_an_objective_by_partitions_and_by_days(log: dg.DagsterInstance) -> None
         assert orders.objective == Objective(0.9, 10)
         assert (orders.units, orders.ok, orders.budget, orders.left) == (20, 19, 2.0, 1.0)
         assert (plain_.units, plain_.ok, plain_.missed) == (2, 1, True)
+        assert (orders.per, plain_.per) == ("partitions", "days")
 
 
 def test_a_result_that_is_older_than_the_data(log: dg.DagsterInstance) -> None:
@@ -424,6 +429,63 @@ def test_the_flow_knows_what_is_broken_and_what_may_be_tainted(log: dg.DagsterIn
         )
 
 
+def test_every_broken_partition_taints_and_not_only_those_that_are_listed(
+    log: dg.DagsterInstance,
+) -> None:
+    days = dg.DailyPartitionsDefinition("2026-05-01", end_date="2026-06-10")
+    defs = dg.Definitions(
+        assets=[
+            dg.AssetSpec("orders", partitions_def=days),
+            dg.AssetSpec("by_day", deps=["orders"], partitions_def=days),
+        ],
+        asset_checks=[specs("rows")],
+    )
+    keys = tuple(f"2026-05-{day:02}" for day in range(1, MOST_SLICES + 6))
+    # The first partition was judged first: of those that are listed, all are newer.
+    broken = [
+        Told("rows", Status.ERROR, at("2026-06-07", n // 2), key) for n, key in enumerate(keys)
+    ]
+    store(log, *broken, Told("rows", Status.OK, at("2026-06-07", 23), "2026-06-01"))
+    with shown(log, defs) as monitor:
+        assert len(monitor.dataset("orders").rules[0].slices) == MOST_SLICES
+        [by_day] = monitor.lineage("orders").tainted
+        assert (by_day.partitions, by_day.built_since) == (keys, False)
+        [rows] = monitor.lineage("by_day").broken_upstream
+        assert (rows.partitions, rows.message) == (keys, "rows is Error.")
+
+
+def test_a_rule_is_marked_by_partitions_that_are_not_listed(log: dg.DagsterInstance) -> None:
+    days = dg.DailyPartitionsDefinition("2026-05-01", end_date="2026-06-10")
+
+    @dg.asset(partitions_def=days)
+    def orders() -> None: ...
+
+    keys = [f"2026-05-{day:02}" for day in range(1, MOST_SLICES + 6)]
+    store(
+        log, *(Told("rows", Status.OK, at("2026-06-07", n // 2), key) for n, key in enumerate(keys))
+    )
+    with shown(log) as monitor:
+        assert not monitor.dataset("orders").rules[0].outdated
+        dg.materialize([orders], partition_key=keys[0], instance=log)
+        monitor.refresh()
+        [rows] = monitor.dataset("orders").rules
+        assert keys[0] not in {one.partition for one in rows.slices}
+        assert (rows.outdated, any(one.outdated for one in rows.slices)) == (True, False)
+
+
+def test_of_a_day_come_first_the_rules_that_were_worst(log: dg.DagsterInstance) -> None:
+    store(
+        log,
+        Told("always", Status.OK, at("2026-06-07")),
+        Told("mended", Status.ERROR, at("2026-06-07", 1)),
+        Told("mended", Status.OK, at("2026-06-07", 2)),
+        Told("wrong", Status.WARNING, at("2026-06-07")),
+    )
+    with shown(log) as monitor:
+        rules = monitor.day("orders", at("2026-06-07").date()).rules
+        assert [one.info.check for one in rules] == ["wrong", "mended", "always"]
+
+
 def test_a_history_has_values_and_bounds(log: dg.DagsterInstance) -> None:
     store(log, *(Told("rows", Status.OK, at(f"2026-06-0{n}"), value=n) for n in (1, 2, 3)))
     with shown(log) as monitor:
@@ -489,6 +551,22 @@ def test_numbers_that_were_judged(record: Any, value: Any, bounds: Any, many: An
     )
     found = numbers_of(said)
     assert (found.value, found.bounds, read_many(found.many)) == (value, bounds, many)
+
+
+@pytest.mark.parametrize(
+    ("own", "by_column", "shared"),
+    [
+        (PointBounds(1), {}, PointBounds(1)),
+        (PointBounds(), {"a": PointBounds(max=2), "b": PointBounds(max=2)}, PointBounds(max=2)),
+        (PointBounds(), {"a": PointBounds(max=2), "b": PointBounds(max=3)}, PointBounds()),
+        (PointBounds(), {}, PointBounds()),
+    ],
+)
+def test_bounds_that_all_columns_share(
+    own: PointBounds, by_column: dict[str, PointBounds], shared: PointBounds
+) -> None:
+    point = HistoryPoint(NOW, None, Status.OK, "run", bounds=own, bounds_by=by_column)
+    assert point.shared_bounds == shared
 
 
 def test_views_are_plain_data() -> None:

@@ -10,10 +10,18 @@ from html.parser import HTMLParser
 from typing import Self
 from urllib.parse import quote, urlencode, urlsplit
 
+import dagster as dg
 import pytest
 
+import dq_dagster as dq
+from dq_dagster.judging.judgement import Status
+from dq_dagster.monitoring.monitor import Monitor
 from dq_dagster.web.drawings import counts_in_words, points
+from dq_dagster.web.links import ServedLinks
+from dq_dagster.web.pages import Pages
+from dq_dagster.web.recent import RecentOverview
 from dq_dagster.web.security import HEADERS
+from tests.monitoring.logs import Told, at, store
 from tests.web.conftest import Town
 from tests.web.served import ask
 from tests.web.town import HOSTILE, PAYLOADS, odd_name
@@ -143,6 +151,22 @@ def test_a_day_opens_the_rules_behind_it(town: Town) -> None:
     assert f"{today.isoformat()} UTC" in words
     assert "last Error worst Error" in words
     assert "enough_customers" in words
+
+
+def test_the_page_of_a_rule_is_found_by_its_own_name() -> None:
+    """Dagster takes no check of such a name."""
+    asset = dg.AssetSpec("orders")
+    rule = dq.RecordCountInRange(name="more than one", min=1)
+    checks = dq.build_asset_checks(dq.RuleSet(asset=asset, rules=[rule]))
+    defs = dg.Definitions(assets=[asset], asset_checks=checks)
+    with dg.instance_for_test() as instance, Monitor(instance, locations=[defs]) as monitor:
+        store(instance, Told("more_than_one", Status.ERROR, at("2026-06-07")))
+        monitor.refresh()
+        pages = Pages(monitor, ServedLinks(), RecentOverview(monitor))
+        for name in ("more than one", "more_than_one"):
+            page = words_of(pages.rule({"asset": "orders", "rule": name}))
+            assert "more than one Error" in page
+            assert "Now 1 Error" in page
 
 
 def test_a_history_can_be_of_one_partition(town: Town) -> None:

@@ -10,9 +10,10 @@ from urllib.parse import urlencode
 import pytest
 
 from dq_dagster.judging.judgement import Status
+from dq_dagster.judging.wording import NOTHING, value_words
 from dq_dagster.monitoring.views.shapes import StatusDay
-from dq_dagster.web.drawings import NOTHING, WORDS, counts_in_words, points
-from dq_dagster.web.rendering import amount, value_words
+from dq_dagster.web.drawings import WORDS, counts_in_words, points
+from dq_dagster.web.rendering import amount
 from tests.web.conftest import Town
 from tests.web.test_app import page_of, words_of
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from dq_dagster.judging.judgement import Status
-from dq_dagster.monitoring.views.shapes import StatusDay
+from dq_dagster.monitoring.views.shapes import (
+    GroupBreakdown,
+    GroupStatus,
+    RuleInfo,
+    StatusDay,
+)
 from dq_dagster.web.calendar_days import months_of
 from dq_dagster.web.drawings import points, ring, shares, strip
 from dq_dagster.web.links import DagsterLinks, ServedLinks, chosen_partition, is_web_address
 from dq_dagster.web.markdown import text_of
-from dq_dagster.web.rendering import breakable, days_on_record, render, value_words
+from dq_dagster.web.rendering import breakable, days_on_record, environment, render
 from dq_dagster.web.security import allowed_hosts, host_name, is_loopback
 
 OK, WARNING, ERROR = Status.OK, Status.WARNING, Status.ERROR
@@ -114,22 +121,6 @@ def test_markdown_shows_texts_as_they_are(text: str, written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (None, "\u2013"),
-        (1204, "1,204"),
-        ({"a": 1, "b": 1}, "1"),
-        ({"a": 1, "b": 2}, "a: 1, b: 2"),
-        ([1, 2, 3], "1, 2 and 1 more"),
-        ("x" * 70, "x" * 59 + "…"),
-        (True, "true"),
-    ],
-)
-def test_values_in_few_words(value: object, words: str) -> None:
-    assert value_words(value) == words
-
-
-@pytest.mark.parametrize(
     ("header", "name"),
     [("a:80", "a"), ("[::1]:3001", "::1"), ("LOCALHOST", "localhost"), ("", ""), ("[::1", "::1")],
 )
@@ -168,6 +159,25 @@ def test_addresses_hold_any_name() -> None:
 )
 def test_links_lead_to_the_web_only(text: str, good: bool) -> None:
     assert is_web_address(text) is good
+
+
+@pytest.mark.parametrize(
+    ("impacts", "drawn"),
+    [
+        ([0.0008, 0.0004], [("0.0008", "0.0008"), ("0.0008", "0.0004")]),
+        ([0.0, 0.0], [("1", "0.0"), ("1", "0.0")]),
+        ([None], []),
+    ],
+)
+def test_impacts_are_drawn_beside_the_largest(
+    impacts: list[float | None], drawn: list[tuple[str, str]]
+) -> None:
+    groups = tuple(GroupStatus("a", None, 1, 0, "0", one) for one in impacts)
+    at = datetime(2024, 3, 1, tzinfo=UTC)
+    one = GroupBreakdown(RuleInfo("rows", "rows"), None, "country", at, groups)
+    parts: Any = environment().get_template("parts.html").module
+    page = parts.breakdown(one, ServedLinks(), "orders")
+    assert re.findall(r'<progress max="([^"]+)" value="([^"]+)"', page) == drawn
 
 
 def test_a_problem_is_escaped() -> None:

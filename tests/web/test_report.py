@@ -5,18 +5,26 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import dagster as dg
 import pytest
 from click.testing import CliRunner
 
 from dq_dagster.cli.main import main
+from dq_dagster.judging.judgement import Status
+from dq_dagster.monitoring.monitor import Monitor
 from dq_dagster.web.markdown import markdown_report
-from dq_dagster.web.report import html_report
+from dq_dagster.web.report import html_report, json_report
+from tests.monitoring.logs import Told, at, store
 from tests.web.conftest import Town
 from tests.web.served import browser
 from tests.web.test_app import Elements, words_of
 from tests.web.town import PAYLOADS
+
+BY_STATUS = {"fine": Status.OK, "broken": Status.ERROR, "aside": Status.ERROR}
 
 
 def test_a_report_holds_all_that_it_shows(town: Town, tmp_path: Path) -> None:
@@ -52,6 +60,57 @@ def test_a_report_can_be_of_some(town: Town) -> None:
     assert re.findall(r"<summary><h2>(\w+)</h2>", text) == ["payments"]
     assert "http://dagster/runs/" in text
     assert "All datasets" not in words_of(text)
+
+
+@pytest.fixture
+def three() -> Iterator[Monitor]:
+    """One dataset that is well, a broken one, and another that is broken and not monitored."""
+
+    @dg.multi_asset_check(
+        name="checks", specs=[dg.AssetCheckSpec("rows", asset=name) for name in BY_STATUS]
+    )
+    def checks() -> Iterator[Any]:
+        yield from ()
+
+    aside = dg.AssetSpec("aside", metadata={"dq/monitored": False})
+    broken = dg.AssetSpec("broken", metadata={"dq/objective": {"ok": 0.5}}, description="<b>")
+    defs = dg.Definitions(assets=[dg.AssetSpec("fine"), broken, aside], asset_checks=[checks])
+    with dg.instance_for_test() as instance:
+        told = (Told("rows", one, at("2026-06-07"), asset=name) for name, one in BY_STATUS.items())
+        store(instance, *told)
+        with Monitor(instance, locations=[defs], now=lambda: at("2026-06-08")) as monitor:
+            monitor.refresh()
+            yield monitor
+
+
+@pytest.mark.parametrize(
+    ("assets", "status", "score"),
+    [
+        ([], "Error", 50.0),
+        (["fine"], "Ok", 100.0),
+        (["fine", "broken"], "Error", 50.0),
+        # What is named itself is what the report is about.
+        (["aside"], "Error", 0.0),
+    ],
+)
+def test_the_headline_is_of_what_the_report_is_about(
+    three: Monitor, assets: list[str], status: str, score: float
+) -> None:
+    assert markdown_report(three, assets=assets).splitlines()[0].endswith(f": {status}")
+    assert f"<title>Data quality: {status}</title>" in html_report(three, assets=assets)
+    found = json.loads(json_report(three, assets=assets))
+    assert (found["status"], found["score"]["value"]) == (status, score)
+
+
+def test_a_report_has_what_the_page_of_a_dataset_says_of_it(three: Monitor) -> None:
+    page = words_of(html_report(three, assets=["broken"]))
+    assert "<b> objective 50 % of days Ok in 30 days: 0 of 1, missed by 0.5 Rules" in page
+
+
+def test_what_is_not_monitored_is_in_a_report_and_does_not_count(three: Monitor) -> None:
+    text = markdown_report(three, projects=["default"])
+    assert "2 Error, 1 Ok." in text
+    assert "| ❌ Error | aside (not monitored) |" in text
 
 
 def test_markdown_says_what_is_broken(town: Town) -> None:

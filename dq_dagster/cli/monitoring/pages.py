@@ -30,7 +30,13 @@ _url = click.option(
 @location_options
 @_url
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=3001, show_default=True, help="The port; 0: any that is free.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=3001,
+    show_default=True,
+    help="The port; 0: any that is free.",
+)
 @click.option(
     "--allow-host",
     "allow_hosts",
@@ -55,7 +61,16 @@ def ui_command(
     """
     _check_installed()
     from dq_dagster.web.security import is_loopback
-    from dq_dagster.web.server import serve
+    from dq_dagster.web.server import listening, serve
+
+    url = _web_address(dagster_url or _DAGSTER)
+    try:
+        taken = listening(host, port)
+    except OSError as error:
+        raise BadInput(
+            f"{host}, port {port}, cannot be listened on: {error.strerror}. Choose others by "
+            "--host and --port."
+        ) from None
 
     if not is_loopback(host):
         click.echo("Everybody who reaches this address can read the pages: there is no login.")
@@ -64,12 +79,12 @@ def ui_command(
         shown = f"[{host}]" if ":" in host else host
         click.echo(f"Data quality is on http://{shown}:{bound} (Ctrl+C ends it).")
 
-    with opened(modules, files, by) as monitor:
+    with taken, opened(modules, files, by) as monitor:
         serve(
             monitor,
+            taken,
             host=host,
-            port=port,
-            dagster_url=_web_address(dagster_url or _DAGSTER),
+            dagster_url=url,
             allow_hosts=allow_hosts,
             ready=ready,
         )

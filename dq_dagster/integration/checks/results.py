@@ -135,17 +135,19 @@ def events_of(outcomes: Sequence[Outcome], recording: Recording) -> list[Any]:
 
 def summary_of(outcomes: Sequence[Outcome], key: dg.AssetKey) -> dg.AssetObservation:
     """The asset's status and score, as all of its rules together say, for the asset's own page."""
-    counts: dict[str, Counter[Status]] = {}
+    # By check, as everywhere: one that judges both partitions and the whole dataset is two.
+    counts: dict[tuple[str, bool], Counter[Status]] = {}
     weights: dict[str, float] = {}
     for outcome in outcomes:
         weights[outcome.rule.name] = outcome.rule.weight
-        counts.setdefault(outcome.rule.name, Counter())[outcome.judgement.status] += 1
+        check = outcome.rule.name, outcome.partition is None
+        counts.setdefault(check, Counter())[outcome.judgement.status] += 1
     reached = score(
         (
             weights[name],
             worth(ok=one[Status.OK], warning=one[Status.WARNING], error=one[Status.ERROR]),
         )
-        for name, one in counts.items()
+        for (name, _), one in counts.items()
     )
     status = worst(outcome.judgement.status for outcome in outcomes)
     entries: dict[str, Any] = {DATASET_STATUS: status.value}

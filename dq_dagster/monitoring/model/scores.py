@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from dq_dagster.judging.judgement import WORTH, Status
+from dq_dagster.judging.wording import show
 
+# What objectives count.
+Unit: TypeAlias = Literal["partitions", "days"]
 # What a score is compared with for its trend.
 TREND_DAYS = 7
 
@@ -65,6 +68,7 @@ class ObjectiveKept:
     ok: int
     budget: float
     left: float
+    per: Unit = "partitions"
 
     @property
     def share(self) -> float | None:
@@ -74,6 +78,20 @@ class ObjectiveKept:
     def missed(self) -> bool:
         return self.left < 0
 
+    @property
+    def rest(self) -> str:
+        """Such as "0.5 of 1.5 left"."""
+        if self.missed:
+            return f"missed by {show(-self.left)}"
+        return f"{show(self.left)} of {show(self.budget)} left"
+
+    @property
+    def aim(self) -> str:
+        """Such as "99 % of partitions Ok in 30 days: 149 of 150"."""
+        share = show(float(Fraction(str(self.objective.share)) * 100))
+        wanted = f"{share} % of {self.per} Ok in {self.objective.days} days"
+        return f"{wanted}: {self.ok:,} of {self.units:,}"
+
 
 def mean(scores: Iterable[float | None]) -> float | None:
     """Of those that there are."""
@@ -81,10 +99,12 @@ def mean(scores: Iterable[float | None]) -> float | None:
     return round(sum(known) / len(known), 1) if known else None
 
 
-def kept(objective: Objective, statuses: Iterable[Status]) -> ObjectiveKept:
+def kept(
+    objective: Objective, statuses: Iterable[Status], per: Unit = "partitions"
+) -> ObjectiveKept:
     """How an objective is kept by these partitions or days; those that are Empty say nothing."""
     judged = [status for status in statuses if status in WORTH]
     ok = sum(status is Status.OK for status in judged)
     # As people write it: 1 - 0.99 is a little more than a hundredth in binary.
     budget = float((1 - Fraction(str(objective.share))) * len(judged))
-    return ObjectiveKept(objective, len(judged), ok, budget, budget - (len(judged) - ok))
+    return ObjectiveKept(objective, len(judged), ok, budget, budget - (len(judged) - ok), per)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import dagster as dg
@@ -12,7 +13,7 @@ from dq_dagster.integration.event_log.logged import LoggedEvaluation, key_of_nam
 from dq_dagster.integration.event_log.views import EXPECTED, OBSERVED
 from dq_dagster.integration.internals import storage_ids
 from dq_dagster.integration.log_storage import runs_of_events
-from dq_dagster.judging.judgement import BADNESS, worst
+from dq_dagster.judging.judgement import BADNESS, Status, worst
 from dq_dagster.monitoring.model.days import (
     RANKED,
     Day,
@@ -77,7 +78,7 @@ def dataset_view(
         check: sorted(some, key=lambda one: (-one.rank, -one.at))[:MOST_SLICES]
         for check, some in standings.items()
     }
-    found = _Found.of(instance, reader, dataset, [one for some in listed.values() for one in some])
+    found = _Found.of(instance, reader, dataset, standings, listed)
     rules = [
         _rule(one, standings.get(one.number or -1, ()), listed.get(one.number or -1, ()), found)
         for one in dataset.checks
@@ -95,6 +96,29 @@ def dataset_view(
         partition,
         _is_partitioned(reader, dataset),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorOnSlice:
+    """A rule's last outcome on a slice is Error; ``partition`` is None for the whole dataset."""
+
+    check: str
+    partition: str | None
+    at: datetime
+
+
+def errors_of(reader: IndexReader, dataset: Dataset) -> list[ErrorOnSlice]:
+    """All that make up the status of a dataset, however many: a view lists a few of them."""
+    as_of, _ = reader.days(dataset, reader.today, reader.today).counted(reader.today)
+    parts = _parts_on(reader, dataset, as_of)
+    names = reader.names("part", parts)
+    standings = _standings(reader, dataset, parts)
+    return [
+        ErrorOnSlice(check.info.check, names.get(one.part), moment_of(one.at))
+        for number, check in dataset.counting.items()
+        for one in standings[number]
+        if RANKED[one.rank] is Status.ERROR
+    ]
 
 
 def _parts_on(reader: IndexReader, dataset: Dataset, day: Day | None) -> list[int]:
@@ -164,15 +188,18 @@ class _Found:
         instance: dg.DagsterInstance,
         reader: IndexReader,
         dataset: Dataset,
-        standings: Sequence[_Standing],
+        standings: Mapping[int, Sequence[_Standing]],
+        listed: Mapping[int, Sequence[_Standing]],
     ) -> _Found:
-        parts = reader.names("part", (one.part for one in standings))
-        runs = reader.names("run", (one.run for one in standings))
+        """What those that are ``listed`` say, and which of all are older than the data."""
+        every = [one for some in standings.values() for one in some]
+        parts = reader.names("part", (one.part for one in every))
+        runs = reader.names("run", (one.run for one in every))
         return cls(
-            logged_numbered(instance, [one.number for one in standings]),
+            logged_numbered(instance, [one.number for some in listed.values() for one in some]),
             parts,
             runs,
-            outdated_numbers(instance, dataset, standings, parts, runs),
+            outdated_numbers(instance, dataset, every, parts, runs),
         )
 
 
@@ -214,7 +241,7 @@ def _rule(
         counted(RANKED[one.rank] for one in every),
         slices,
         max((moment_of(one.at) for one in every), default=None),
-        any(one.outdated for one in slices),
+        any(one.number in found.outdated for one in every),
     )
 
 
@@ -272,7 +299,9 @@ def day_view(
                 logged[number].message if number in logged else "",
             )
         )
-    rules.sort(key=lambda one: (-BADNESS[one.last], one.info.check))
+    rules.sort(
+        key=lambda one: (-BADNESS[one.last], -BADNESS[one.worst or one.last], one.info.check)
+    )
     return DayView(dataset.name, shown, None if as_of is None else date_of(as_of), tuple(rules))
 
 

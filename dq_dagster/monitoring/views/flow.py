@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from graphlib import TopologicalSorter
 
@@ -12,7 +12,7 @@ import dagster as dg
 from dq_dagster.integration.partitions.mapped import downstream_keys
 from dq_dagster.judging.judgement import Status
 from dq_dagster.monitoring.declared import DeclaredAsset
-from dq_dagster.monitoring.views.dataset import dataset_view
+from dq_dagster.monitoring.views.dataset import ErrorOnSlice, dataset_view, errors_of
 from dq_dagster.monitoring.views.flow_shapes import (
     BrokenCheck,
     Flow,
@@ -56,46 +56,52 @@ def lineage(instance: dg.DagsterInstance, reader: IndexReader, asset: str) -> Li
     broken_above: list[BrokenCheck] = []
     for name, distance in _walk(asset, upstream):
         if name in reader.datasets:
-            view = dataset_view(instance, reader, reader.datasets[name], days=1)
-            broken_above += _broken(view, distance)
+            above = reader.datasets[name]
+            view = dataset_view(instance, reader, above, days=1)
+            broken_above += _broken(view, errors_of(reader, above), distance)
     broken_above.sort(key=lambda one: (one.distance, one.asset, one.info.check))
     own = None
     if asset in reader.datasets:
         own = dataset_view(instance, reader, reader.datasets[asset], days=1)
     tainted: list[Tainted] = []
     if own is not None and own.row.status is Status.ERROR:
-        tainted = list(_tainted(instance, reader, own, _downstream(upstream)))
+        errors = errors_of(reader, reader.datasets[asset])
+        tainted = list(_tainted(instance, reader, asset, errors, _downstream(upstream)))
     status = Status.NOT_COMPUTED if own is None else own.row.status
     return Lineage(asset, status, tuple(broken_above), tuple(tainted))
 
 
-def _broken(view: DatasetView, distance: int) -> Iterator[BrokenCheck]:
+def _broken(
+    view: DatasetView, errors: Iterable[ErrorOnSlice], distance: int
+) -> Iterator[BrokenCheck]:
+    partitions: dict[str, list[str]] = {}
+    for one in errors:
+        if one.partition is not None:
+            partitions.setdefault(one.check, []).append(one.partition)
     for rule in view.rules:
-        errors = [one for one in rule.slices if one.status is Status.ERROR]
-        if errors:
-            first = errors[0]
-            partitions = tuple(one.partition for one in errors if one.partition is not None)
-            yield BrokenCheck(
-                view.row.asset, rule.info, partitions, first.at, first.message, distance
-            )
+        if rule.status is Status.ERROR:
+            # The worst come first.
+            first = rule.slices[0]
+            some = tuple(sorted(partitions.get(rule.info.check, ())))
+            yield BrokenCheck(view.row.asset, rule.info, some, first.at, first.message, distance)
 
 
 def _tainted(
     instance: dg.DagsterInstance,
     reader: IndexReader,
-    own: DatasetView,
+    asset: str,
+    errors: Sequence[ErrorOnSlice],
     below: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Tainted]:
     """Everything downstream, the nearest first, with the partitions that depend on broken ones."""
-    errors = [one for rule in own.rules for one in rule.slices if one.status is Status.ERROR]
     keys = {one.partition for one in errors}
     since = min(one.at for one in errors)
     bad: dict[str, tuple[str, ...] | None] = {
-        own.row.asset: None if None in keys else tuple(sorted(one for one in keys if one))
+        asset: None if None in keys else tuple(sorted(one for one in keys if one))
     }
     rows = {name: dataset_row(reader, one, 1) for name, one in reader.datasets.items()}
     built = _built(reader)
-    for name, distance in _walk(own.row.asset, below):
+    for name, distance in _walk(asset, below):
         bad[name] = _partitions(instance, reader.assets, name, bad)
         row = rows.get(name)
         yield Tainted(

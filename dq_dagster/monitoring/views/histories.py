@@ -38,7 +38,10 @@ def rule_history(
     limit: int,
     before: float | None,
 ) -> RuleHistory:
-    """The newest evaluations, the oldest of them first; ``part``: of this slice only."""
+    """The newest evaluations, the oldest of them first; ``part``: of this slice only.
+
+    Those of one run come by the keys of their partitions, since Dagster stores faults first.
+    """
     number = check.number
     condition = "check_id = ?"
     values: list[float | None] = [number]
@@ -59,7 +62,9 @@ def rule_history(
     more, rows = len(rows) > limit, rows[:limit]
     parts = reader.names("part", (row[1] for row in rows))
     runs = reader.names("run", (row[3] for row in rows))
-    points = tuple(_point(row, parts.get(row[1]), runs[row[3]]) for row in reversed(rows))
+    points = tuple(
+        _point(row, parts.get(row[1]), runs[row[3]]) for row in _by_run(rows, parts, runs)
+    )
     return RuleHistory(
         dataset.name,
         check.info,
@@ -69,6 +74,22 @@ def rule_history(
         in_all,
         rows[-1][0] if more else None,
     )
+
+
+def _by_run(
+    rows: Sequence[Sequence[Any]], parts: Mapping[int, str], runs: Mapping[int, str]
+) -> list[Sequence[Any]]:
+    """The oldest run first, each by the keys of its partitions."""
+    ends: dict[int, float] = {}
+    for at, _, _, run, *_ in rows:
+        ends[run] = max(at, ends.get(run, at))
+
+    def place(row: Sequence[Any]) -> tuple[float, int, str, float, int]:
+        at, part, _, run, *_, storage = row
+        # What was reported without a run is of no run in common.
+        return ends[run] if runs[run] else at, run, parts.get(part, ""), at, storage
+
+    return sorted(rows, key=place)
 
 
 def _point(row: Sequence[Any], partition: str | None, run_id: str) -> HistoryPoint:

@@ -9,7 +9,7 @@ from typing import Literal
 from dq_dagster.errors import NotOnRecord
 from dq_dagster.judging.judgement import BADNESS, Status, worst
 from dq_dagster.monitoring.model.days import RANKED, Day, date_of
-from dq_dagster.monitoring.model.scores import TREND_DAYS, ObjectiveKept, Score, kept, mean
+from dq_dagster.monitoring.model.scores import TREND_DAYS, ObjectiveKept, Score, Unit, kept, mean
 from dq_dagster.monitoring.views.reader import Dataset, IndexReader, counted, time_at
 from dq_dagster.monitoring.views.shapes import (
     DatasetRow,
@@ -31,7 +31,7 @@ def overview(reader: IndexReader, days: int) -> Overview:
     return Overview(
         reader.now,
         worst(one.status for one in seen),
-        _score(seen),
+        score_of(seen),
         tuple(projects),
         tuple(rows),
         _together(seen),
@@ -116,7 +116,7 @@ def _project(name: str, rows: Sequence[DatasetRow]) -> ProjectRow:
     return ProjectRow(
         name,
         worst(one.status for one in seen),
-        _score(seen),
+        score_of(seen),
         len(rows),
         len(seen),
         counted(one.status for one in seen),
@@ -126,7 +126,8 @@ def _project(name: str, rows: Sequence[DatasetRow]) -> ProjectRow:
     )
 
 
-def _score(rows: Collection[DatasetRow]) -> Score:
+def score_of(rows: Collection[DatasetRow]) -> Score:
+    """The mean of those that have one."""
     now = mean(one.score.value for one in rows)
     before = mean(
         one.score.value - one.score.trend
@@ -201,10 +202,10 @@ def _objective(reader: IndexReader, dataset: Dataset) -> ObjectiveKept | None:
     if objective is None:
         return None
     first = reader.today - objective.days + 1
-    return kept(objective, _units(reader, dataset, first))
+    return kept(objective, *_units(reader, dataset, first))
 
 
-def _units(reader: IndexReader, dataset: Dataset, first: Day) -> list[Status]:
+def _units(reader: IndexReader, dataset: Dataset, first: Day) -> tuple[list[Status], Unit]:
     ranks: dict[int, int] = {}
     recent: set[int] = set()
     for check in dataset.counting:
@@ -215,6 +216,6 @@ def _units(reader: IndexReader, dataset: Dataset, first: Day) -> list[Status]:
             if day >= first:
                 recent.add(part)
     if ranks:
-        return [RANKED[ranks[part]] for part in recent]
+        return [RANKED[ranks[part]] for part in recent], "partitions"
     days = reader.status_days(dataset, first, reader.today)
-    return [one.last for one in days if one.worst is not None]
+    return [one.last for one in days if one.worst is not None], "days"

@@ -238,6 +238,12 @@ class HistoryPoint:
     rows: int | None = None
     failed_rows: int | None = None
 
+    @property
+    def shared_bounds(self) -> PointBounds:
+        """Its own, or those that all of its columns have."""
+        each = set(self.bounds_by.values())
+        return self.bounds or (each.pop() if len(each) == 1 else self.bounds)
+
 
 @dataclass(frozen=True, slots=True)
 class RuleHistory:

@@ -41,6 +41,12 @@ def test_status_and_score_are_those_of_monitoring(monkeypatch: pytest.MonkeyPatc
     assert found.description == "Data quality: Error."
 
 
+def test_a_rule_of_partitions_and_of_the_whole_dataset_counts_as_its_two_checks() -> None:
+    parts = [outcome("both", dq.Status.OK, part) for part in "abc"]
+    found = summary_of([*parts, outcome("both", dq.Status.ERROR)], KEY)
+    assert found.metadata["dq/score"].value == 50.0
+
+
 def test_the_page_is_linked_if_it_is_known_where(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PAGES, "https://quality.example.com/")
     found = summary_of([outcome("rows", dq.Status.EMPTY)], KEY)
