@@ -20,6 +20,7 @@ from examples.bench.targets import SUITES, Measured, by_shapes
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 PICTURE = ROOT / "docs" / "images" / "bench.svg"
+_QUICK = " (a quick try)"
 _PART = re.compile(r"(?<=<!-- measured -->\n).*?(?=<!-- end of measured -->)", re.DOTALL)
 
 
@@ -60,7 +61,7 @@ def _add(results: Results, found: Mapping[str, Any]) -> None:
 def _how(found: Mapping[str, Any]) -> str:
     options, versions = found["options"], found["versions"]
     rows = f", {options['rows']:,} rows" if "rows" in options else ""
-    small = " (a quick try)" if options.get("small") else ""
+    small = _QUICK if options.get("small") else ""
     day = found["at"][:10]
     return f"{day}{rows}{small}, Spark {versions['pyspark']}, Python {versions['python']}"
 
@@ -107,6 +108,8 @@ def _head(suite: str, title: str, results: Results, *, beside: bool) -> Iterator
     yield from ("", f"### {title}", "")
     if said:
         yield from (f"Measured {'; '.join(_unique(said))}.", "")
+    if any(_QUICK in how for how in said):
+        yield from ("**With so few rows, such numbers say nothing yet of large tables.**", "")
 
 
 def _in_order(laps: Mapping[Measured, Laps]) -> dict[Measured, Laps]:

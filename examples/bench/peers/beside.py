@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -104,25 +104,24 @@ def _measured(suite: str, peer: Peer, setting: Setting) -> Mapping[str, object]:
 
 
 def _actions(suite: str, peer: Peer, setting: Setting) -> Actions:
-    frame = setting.frame
-    broken = faulty(orders(setting.spark, _FAULTY_ROWS)).localCheckpoint()
-    faster_ = faster(suite, peer.package)
-    by_day = suite == "B"
-    if by_day:
+    frame, said = setting.frame, faster(suite, peer.package)
+    broken = faulty(orders(setting.spark, _FAULTY_ROWS).coalesce(1)).localCheckpoint()
+    ours: Callable[[], object]
+    theirs: Callable[[], object]
+    if suite == "B":
         require_same_days(peer, broken, DAY_KEYS[:_FAULTY_DAYS])
         require_same_days(peer, frame, DAY_KEYS)
         ours = partial(evaluate_days, frame, DAY_KEYS, rules=peer.rules)
-        theirs: object = peer.by_day(frame, DAY_KEYS)
+        theirs = peer.by_day(frame, DAY_KEYS)
     else:
         require_same_answers(peer, broken)
         require_same_answers(peer, frame)
-        ours = partial(evaluate, frame, peer.rules)
-        theirs = peer.whole(frame)
+        ours, theirs = partial(evaluate, frame, peer.rules), peer.whole(frame)
     return {
         SCAN: Action(partial(scan, frame, SCANNED)),
         BY_HAND: Action(partial(by_hand, frame)),
-        faster_.ours: Action(ours),
-        faster_.theirs: Action(theirs),  # type: ignore[arg-type]
+        said.ours: Action(ours),
+        said.theirs: Action(theirs),
     }
 
 
