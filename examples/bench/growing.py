@@ -159,14 +159,17 @@ class Growth:
 
     limit: float
 
-    def verdict(self, laps: Laps) -> str:
+    def target(self, laps: Laps) -> Target:
         fewest, *_, most = laps.by_name
-        return Target(most, fewest, self.limit).verdict(laps)
+        return Target(most, fewest, self.limit)
+
+    def verdict(self, laps: Laps) -> str:
+        return self.target(laps).verdict(laps)
 
 
 SUITE_I = Suite(
     "Suite I: the whole dataset, with one new day",
     _growing,
     references=(_name(_SIZES[0]),),
-    verdicts=(Growth(1.5),),
+    verdicts=(Growth(1.15),),
 )

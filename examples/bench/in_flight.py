@@ -17,7 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 import dq_dagster as dq
 from examples.bench.data import COLUMNS, NUMBERS, TEXTS, orders
 from examples.bench.in_dagster import QUIET
-from examples.bench.peers import installed, spark_expectations
+from examples.bench.peers.installing import installed
+from examples.bench.peers.spark_expectations import SPARK_EXPECTATIONS, guarded
 from examples.bench.report import SameJobs, Target
 from examples.bench.setting import Actions, Setting, Suite
 from examples.bench.stopwatch import Action
@@ -136,22 +137,20 @@ def _in_flight(setting: Setting) -> Actions:
             build = build_of(stored, folder, None if count is None else rules(count))
             before = partial(shutil.rmtree, folder, ignore_errors=True)
             actions[_label(name, count)] = Action(build, before)
-        if setting.peers and name == "orders":
+        if SPARK_EXPECTATIONS.package in setting.peers and name == "orders":
             actions |= _peers(setting, stored)
     return actions
 
 
 def _peers(setting: Setting, frame: DataFrame) -> Actions:
     """Spark-Expectations on the same orders, where it can be had."""
-    package = "spark-expectations"
-    missing = installed(package, "spark_expectations", setting.folder / "peers")
+    package = SPARK_EXPECTATIONS.package
+    missing = installed(package, SPARK_EXPECTATIONS.module, setting.folder / "peers")
     if missing is not None:
         print(f"  {missing}", flush=True)
         return {}
     return {
-        f"orders, {count} rules, {package}": Action(
-            spark_expectations(frame, rules_of_orders(count))
-        )
+        f"orders, {count} rules, {package}": Action(guarded(frame, rules_of_orders(count)))
         for count in SIZES
     }
 

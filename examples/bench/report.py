@@ -24,13 +24,50 @@ class Target:
     limit: float
     aim: float | None = None
 
+    @property
+    def label(self) -> str:
+        return f"{self.what} / {self.reference}"
+
+    def ratio(self, laps: Laps) -> float:
+        return laps.ratio(self.what, self.reference, "wall")
+
     def verdict(self, laps: Laps) -> str:
-        ratio = laps.ratio(self.what, self.reference, "wall")
-        cpu = laps.ratio(self.what, self.reference, "cpu")
+        ratio, cpu = self.ratio(laps), laps.ratio(self.what, self.reference, "cpu")
         aim = "" if self.aim is None else f", aim {self.aim:.2f}"
         return (
             f"{'held  ' if ratio <= self.limit else 'MISSED'}  {self.what} take {ratio:.2f} x "
             f"{self.reference} (at most {self.limit:.2f}{aim}); CPU {cpu:.2f} x"
+        )
+
+
+@dataclass(frozen=True)
+class Faster:
+    """So many times faster than another tool, on the rules that this one can express."""
+
+    ours: str
+    theirs: str
+    times: float
+    package: str
+    rules: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.ours} / {self.package}"
+
+    @property
+    def limit(self) -> float:
+        return 1 / self.times
+
+    def ratio(self, laps: Laps) -> float:
+        """What ours takes, as a multiple of what theirs does."""
+        return laps.ratio(self.ours, self.theirs, "wall")
+
+    def verdict(self, laps: Laps) -> str:
+        wall = laps.ratio(self.theirs, self.ours, "wall")
+        cpu = laps.ratio(self.theirs, self.ours, "cpu")
+        return (
+            f"{'held  ' if wall >= self.times else 'MISSED'}  {wall:.2f} x faster than "
+            f"{self.package} on its {self.rules} rules (at least {self.times:g} x); CPU {cpu:.2f} x"
         )
 
 
@@ -61,6 +98,17 @@ class Difference:
         return f"        {self.what}: {more:.2f} s more than {self.reference} ({ratio:.2f} x)"
 
 
+def worst_of_shapes(
+    verdicts: Sequence[Target | Faster], by_shape: Mapping[str, Laps]
+) -> Iterator[str]:
+    """What each verdict says of the shape on which ours does worst; of one shape, nothing."""
+    if len(by_shape) < 2:
+        return
+    for one in verdicts:
+        shape = max(by_shape, key=lambda name: one.ratio(by_shape[name]))
+        yield f"{one.verdict(by_shape[shape])} [worst of {len(by_shape)} shapes: {shape}]"
+
+
 def table(laps: Laps, references: Sequence[str]) -> Iterator[str]:
     """Seconds, Spark jobs, and how many times the references that is."""
     width = max(map(len, laps.by_name))
@@ -77,7 +125,11 @@ def table(laps: Laps, references: Sequence[str]) -> Iterator[str]:
 
 
 def save(
-    folder: Path, options: Mapping[str, Any], measured: Mapping[str, Laps], verdicts: Sequence[str]
+    folder: Path,
+    options: Mapping[str, Any],
+    measured: Mapping[str, Laps],
+    verdicts: Sequence[str],
+    **further: Any,
 ) -> Path:
     """Writes every single measurement, for comparing runs later."""
     now = datetime.now(UTC)
@@ -88,6 +140,7 @@ def save(
         "options": dict(options),
         "suites": {suite: asdict(laps)["by_name"] for suite, laps in measured.items()},
         "verdicts": list(verdicts),
+        **further,
     }
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{now:%Y-%m-%dT%H-%M-%S}.json"

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
+import dq_dagster as dq
 from examples.bench.data import COLUMNS, DAYS, stored_orders
 from examples.bench.stopwatch import Action, Laps
 
@@ -26,8 +27,8 @@ class Setting:
     rows: int
     rounds: int
     small: bool
-    # Whether other tools are measured beside ours, where a suite knows of some.
-    peers: bool = False
+    # Other tools that are measured beside ours, where a suite knows of some.
+    peers: tuple[str, ...] = ()
     # What the values of the table look like.
     shape: str = "even"
 
@@ -37,6 +38,22 @@ class Setting:
         size = f"{self.rows:,} rows x {len(COLUMNS)} columns x {DAYS} days"
         print(f"  {size}, {self.shape}", flush=True)
         return stored_orders(self.spark, self.folder, self.rows, self.shape)
+
+
+def new_session(warehouse: Path) -> SparkSession:
+    dq.ensure_java()
+    session = (
+        SparkSession.builder.master("local[*]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.memory", "4g")
+        # What is tried on little data is to be what large data goes through.
+        .config("spark.dq_dagster.small", "0")
+        .config("spark.sql.warehouse.dir", str(warehouse))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    return session
 
 
 class Verdict(Protocol):

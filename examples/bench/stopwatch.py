@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +57,11 @@ class Laps:
         """Taken round by round: what slows the machine down slows both."""
         pairs = zip(self.by_name[name], self.by_name[reference], strict=True)
         return median(one.on(clock) / other.on(clock) for one, other in pairs)
+
+
+def read_laps(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> Laps:
+    """From JSON."""
+    return Laps({name: tuple(Lap(**lap) for lap in laps) for name, laps in found.items()})
 
 
 def measure(spark: SparkSession, actions: Mapping[str, Action], rounds: int) -> Laps:

@@ -8,7 +8,6 @@ import dagster as dg
 import pytest
 
 import dq_dagster as dq
-from examples.bench.__main__ import SUITES
 from examples.bench.answers import (
     evaluate,
     evaluate_days,
@@ -20,10 +19,12 @@ from examples.bench.data import COLUMNS, DAY_KEYS, DAYS, orders, orders_of_days
 from examples.bench.growing import FIRST_DAY, GrowingDataset, Growth, require_full_answers
 from examples.bench.in_dagster import checks_of, new_instance, run_checks
 from examples.bench.in_flight import build_of, rules_of_orders, rules_of_wide, wide_table
-from examples.bench.peers import expectation_of, installed
+from examples.bench.peers.installing import installed
+from examples.bench.peers.spark_expectations import expectation_of
 from examples.bench.report import Difference, SameJobs, Target, table
 from examples.bench.stopwatch import Action, Lap, Laps, measure
 from examples.bench.suites import EVERYDAY, FROM_STATES, many_rules
+from examples.bench.targets import SUITES
 from examples.bench.two_tables import (
     SHAPES,
     by_diff,
