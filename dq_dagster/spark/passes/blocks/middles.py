@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from dq_dagster.spark.passes.blocks import arrays, ranks
 from dq_dagster.spark.passes.blocks.workers import mapped
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import DataFrame
 
 # So many digits fit into a whole number of 64 bits, and so many are exact as a double.
 _LONG_DIGITS = 18
@@ -47,14 +47,14 @@ def _is_short(kind: T.DataType) -> bool:
 
 
 def medians_in_blocks(
-    parts: Parts, wanted: Sequence[MedianSql], rows: Sequence[Row], first: int
+    parts: Parts, wanted: Sequence[MedianSql], rows: Sequence[Mapping[str, Any]], first: int
 ) -> Middles:
     """The median of each column in each part, from what was counted.
 
     ``first`` is the number there of the first of these columns.
     """
     found: Middles = {one.metric: {} for one in wanted}
-    open_: list[Row] = []
+    open_: list[Mapping[str, Any]] = []
     if len(rows) > MOST_PARTS * len(wanted):
         raise TooManyParts.by(cut.dimension for cut in parts.cuts)
     for row in rows:
@@ -72,7 +72,11 @@ def medians_in_blocks(
 
 
 def _close(
-    parts: Parts, wanted: Sequence[MedianSql], rows: Sequence[Row], first: int, found: Middles
+    parts: Parts,
+    wanted: Sequence[MedianSql],
+    rows: Sequence[Mapping[str, Any]],
+    first: int,
+    found: Middles,
 ) -> None:
     numbers = sorted({row["c"] for row in rows})
     some = [wanted[number - first] for number in numbers]
@@ -88,20 +92,20 @@ def _close(
     divided = parts.cuts != (UNDIVIDED,)
     again = parts.bounded(picked, MOST_PARTS * len(some)) if divided else picked.collect()
     seen = {(row["c"], row["cut"], slice_of(row, parts.cuts[row["cut"]])) for row in again}
-    for row in again:
-        one = some[row["c"]]
-        if row["low"] is None:
+    for pair in again:
+        one = some[pair["c"]]
+        if pair["low"] is None:
             found.pop(one.metric, None)
         elif one.metric in found:
-            part = slice_of(row, parts.cuts[row["cut"]])
-            found[one.metric][part] = _middle(row, one.column.kind)
+            part = slice_of(pair, parts.cuts[pair["cut"]])
+            found[one.metric][part] = _middle(pair, one.column.kind)
     for row in rows:
         key = numbers.index(row["c"]), row["cut"], slice_of(row, parts.cuts[row["cut"]])
         if key not in seen:
             found.pop(wanted[row["c"] - first].metric, None)
 
 
-def _middle(row: Row, kind: T.DataType) -> Number:
+def _middle(row: Any, kind: T.DataType) -> Number:
     return midpoint(_value(row["low"], kind), _value(row["high"], kind))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,9 @@ from dq_dagster.spark.passes.blocks.workers import mapped
 if TYPE_CHECKING:
     from pyspark.sql import Row
 
+# What ``tallies.tallied`` says of a column in one part, by its names.
+Sums = dict[str, Any]
+_SUMMED, _GREATEST = "udr", ("low", "high", "top")
 # Parts of all groupings together that are brought to the driver.
 _MOST_SUMS = 500_000
 
@@ -40,7 +43,7 @@ def values_in_blocks(
     """
     found: dict[Any, dict[Slice, Any]] = {grouping: {} for grouping in keys}
     groupings = list(keys)
-    ranked: list[Row] = []
+    ranked: list[Sums] = []
     for row in _sums(parts, list(keys.values()), wanted):
         if row["c"] < len(groupings):
             part = slice_of(row, parts.cuts[row["cut"]])
@@ -52,7 +55,7 @@ def values_in_blocks(
     return {**found, **medians_in_blocks(parts, wanted, ranked, len(groupings))}
 
 
-def _sums(parts: Parts, keys: Sequence[BlockKey], wanted: Sequence[MedianSql]) -> list[Row]:
+def _sums(parts: Parts, keys: Sequence[BlockKey], wanted: Sequence[MedianSql]) -> list[Sums]:
     """One row for each grouping or median, cut and part."""
     many = len(parts.keys)
     rows = parts.frame.selectExpr(
@@ -72,11 +75,25 @@ def _sums(parts: Parts, keys: Sequence[BlockKey], wanted: Sequence[MedianSql]) -
     )
     names = [f"p{n}" for n in range(many)]
     by_task = mapped(sent, tally, tallies.tallied(many))
-    # The sums of a median come from one task alone.
+    if parts.cuts == (UNDIVIDED,):
+        # A row for each task and column: Spark would plan a further shuffle for those.
+        return _added(by_task.collect())
     sums = by_task.groupBy("c", "cut", *names).agg(
-        *(F.expr(f"sum({one})").alias(one) for one in "udr"),
-        *(F.expr(f"max({one})").alias(one) for one in ("low", "high", "top")),
+        *(F.expr(f"sum({one})").alias(one) for one in _SUMMED),
+        *(F.expr(f"max({one})").alias(one) for one in _GREATEST),
     )
     texts = (f"CAST({n} AS STRING) AS {n}" for n in names)
-    shown = sums.selectExpr("c", "cut", *texts, *"udr", "low", "high", "top")
-    return shown.collect() if parts.cuts == (UNDIVIDED,) else parts.bounded(shown, _MOST_SUMS)
+    shown = sums.selectExpr("c", "cut", *texts, *_SUMMED, *_GREATEST)
+    return [row.asDict() for row in parts.bounded(shown, _MOST_SUMS)]
+
+
+def _added(rows: Iterable[Row]) -> list[Sums]:
+    """One for each column: the sums of a median come from one task alone."""
+    found: dict[int, Sums] = {}
+    for row in rows:
+        mine = found.setdefault(row["c"], {"c": row["c"], "cut": row["cut"]})
+        for name in _SUMMED:
+            mine[name] = mine.get(name, 0) + row[name]
+        for name in _GREATEST:
+            mine[name] = row[name]
+    return list(found.values())
