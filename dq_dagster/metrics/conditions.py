@@ -44,7 +44,7 @@ class PassKind(Enum):
     LOOKUPS = "one join with reference values, then one aggregation"
     DIFFS = "one full outer join with another table by keys, then one aggregation"
     COUNT_VALUES = "one count of values, and of their counts"
-    MEDIANS = "a sample for a bracket around each median, then one aggregation for its middle"
+    MEDIANS = "one count of values in bins, and of those in the middle ones"
     ACROSS_ROWS = "windows over the rows, then one aggregation"
     FILES = "one listing of the files with their sizes"
     QUERIES = "queries of users, one job each"
