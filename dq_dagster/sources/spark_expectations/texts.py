@@ -235,9 +235,7 @@ def float_or_zero(text: str) -> float:
         return 0.0
 
 
-def _cast_after(
-    tokens: Sequence[Token], partners: Mapping[int, int], number: int
-) -> list[Edit]:
+def _cast_after(tokens: Sequence[Token], partners: Mapping[int, int], number: int) -> list[Edit]:
     """``x::int`` as a call that does not raise, if it is clear what is cast to what."""
     first = _operand_before(tokens, partners, number)
     last = number + 1
