@@ -51,8 +51,8 @@ class UnreadableData(DqError):
     @classmethod
     def column_taken(cls, column: str) -> UnreadableData:
         return cls(
-            f"The data has a column '{column}', which is the name of the column that says which "
-            "rules a row breaks: give yours another name."
+            f"The data has a column '{column}', a name that bad rows need for what is said of "
+            "them: give yours another name."
         )
 
     @classmethod

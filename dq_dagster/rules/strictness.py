@@ -109,13 +109,14 @@ def _words(name: str, before: Any, after: Any) -> str:
     if before is None or after is None:
         said = f"{_shown(after)}, not given before" if before is None else "not given any more"
         return f"{name}: {said}{'' if before is None else f', was {_shown(before)}'}"
-    if isinstance(before, tuple) and isinstance(after, tuple) and _hashable(before, after):
+    are_lists = isinstance(before, tuple) and isinstance(after, tuple)
+    if are_lists and _hashable(before, after):
         gone = [one for one in before if one not in after]
         come = [one for one in after if one not in before]
         parts = [f"without {_listed(gone)}"] if gone else []
         parts += [f"also {_listed(come)}"] if come else []
         return f"{name}: {', and '.join(parts) or 'in another order'}"
-    if name == "expected" and DECLARED not in (before, after):
+    if name == "expected" and are_lists:
         return f"{name}: {', '.join(_columns(before, after)) or 'in another order'}"
     return f"{name}: {_shown(after)} instead of {_shown(before)}"
 
@@ -274,10 +275,17 @@ def _blank(before: Any, after: Any, old: Rule, new: Rule) -> Effect:
         return Effect.SAME
     found = _BLANKS.get(new.type)
     if found is None:
-        if not _tolerate_nothing(old, new) or hasattr(new, "empty_is_valid"):
+        is_odd = hasattr(new, "empty_is_valid") or _compares_empties(old) or _compares_empties(new)
+        if is_odd or not _tolerate_nothing(old, new):
             return Effect.DIFFERENT
         found = Effect.WEAKER
     return found if after else _OPPOSITE[found]
+
+
+def _compares_empties(rule: Rule) -> bool:
+    """Whether empties of a key equal each other, so that more of them are more that repeat."""
+    several = len(getattr(rule, "columns", ())) > 1
+    return rule.type == "unique_key" and (several or bool(getattr(rule, "empty_is_key", False)))
 
 
 _BLANKS = {"column_not_empty": Effect.TIGHTER, "column_empty": Effect.WEAKER}
@@ -322,7 +330,7 @@ def _operator(before: Any, after: Any, old: Rule, new: Rule) -> Effect:
 
 def _schema(before: Any, after: Any, old: Rule, new: Rule) -> Effect:
     """The columns by name; those that are gone are not looked for any more."""
-    if DECLARED in (before, after) or new.type == "schema_equals":
+    if DECLARED in (before, after):
         return Effect.DIFFERENT
     was, now = ({one.name: one for one in fields_of(columns)} for columns in (before, after))
     found = [Effect.WEAKER] * bool(was.keys() - now.keys())
@@ -372,15 +380,15 @@ _FIELDS: Mapping[str, _Compare] = {
     "approximate": _ranked((True, False)),
     "top": _larger(Effect.TIGHTER),
     "ties": _ranked(("any", "all")),
-    "operator": _operator,
     "window": _window,
-    "expected": _schema,
     "learning_period": _larger(Effect.WEAKER),
     "iqr_factor": _larger(Effect.WEAKER),
     "min_iqr": _larger(Effect.WEAKER),
 }
-# Where the same field works the other way round.
+# Fields that mean something else, or work the other way round, in rules of other types.
 _OF_TYPES: Mapping[tuple[str, str], _Compare] = {
+    ("schema_contains", "expected"): _schema,
+    ("compare_metrics", "operator"): _operator,
     ("unique_key", "columns"): _key,
     ("column_values_in_reference", "columns"): _different,
     ("column_values_not_in_set", "values"): _more(Effect.TIGHTER),

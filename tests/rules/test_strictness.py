@@ -23,6 +23,7 @@ def effect(kind: str, old: dict[str, Any], new: dict[str, Any]) -> Effect:
 COLUMN = {"columns": ["a"]}
 IN_SET = {**COLUMN, "values": ["x", "y"]}
 SCHEMA = [{"name": "a", "type": "int"}, {"name": "b", "type": "varchar(5)"}]
+TEMPLATE = {"template": "duplicate_keys", "parameters": {"columns": ["a"]}}
 REFERENCE = {**COLUMN, "reference": {"asset": "b"}}
 # The type, its fields, those that change, and what the change and its reverse do.
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], Effect, Effect]] = [
@@ -72,6 +73,12 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], Effect, Effect]] = [
     ("column_most_frequent_in_set", IN_SET, {**IN_SET, "ties": "any"}, WEAKER, TIGHTER),
     ("column_valid_meaning", {**COLUMN, "meaning": "url"}, {**COLUMN, "meaning": "url", "empty_is_valid": True}, WEAKER, TIGHTER),
     ("column_valid_meaning", {**COLUMN, "meaning": "url"}, {**COLUMN, "meaning": "email"}, DIFFERENT, DIFFERENT),
+    ("unique_key", COLUMN, {**COLUMN, "empty_includes_blank": True}, WEAKER, TIGHTER),
+    ("unique_key", {"columns": ["a", "b"]}, {"columns": ["a", "b"], "empty_includes_blank": True}, DIFFERENT, DIFFERENT),
+    ("unique_key", {**COLUMN, "empty_is_key": True}, {**COLUMN, "empty_is_key": True, "empty_includes_blank": True}, DIFFERENT, DIFFERENT),
+    ("template", TEMPLATE, {**TEMPLATE, "expected": 5}, DIFFERENT, DIFFERENT),
+    ("template", {**TEMPLATE, "expected": 3}, {**TEMPLATE, "expected": 5}, DIFFERENT, DIFFERENT),
+    ("template", {**TEMPLATE, "operator": ">="}, {**TEMPLATE, "operator": ">"}, DIFFERENT, DIFFERENT),
     ("unique_key", COLUMN, {"columns": ["a", "b"]}, WEAKER, DIFFERENT),
     ("unique_key", {**COLUMN, "empty_is_key": True}, {"columns": ["a", "b"], "empty_is_key": True}, WEAKER, TIGHTER),
     ("unique_key", COLUMN, {**COLUMN, "empty_is_key": True}, TIGHTER, WEAKER),

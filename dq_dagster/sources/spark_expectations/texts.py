@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from dq_dagster.sources.migration import Untranslatable
+from dq_dagster.sql.keywords import NEVER_CALLED
 from dq_dagster.sql.queries import TABLE, tables_named
 from dq_dagster.sql.tokens import NAMES, Refused, Token, TokenKind, tokenise
 
@@ -135,7 +136,11 @@ _CASTING = frozenset(
     "bigint boolean date decimal double float int smallint timestamp tinyint".split()
 )
 _DIVIDING = frozenset({"/", "%", "div"})
+# The same as calls: their second argument is the divisor.
+_REMAINDERS = frozenset({"mod", "pmod"})
 _FURTHER = frozenset({"[", "::", ".", "over", "filter"})
+# What ends something longer than the bracket or the word in front of it.
+_ENDING = frozenset({"end", "filter", "over", "within"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +167,8 @@ def without_raising(text: str) -> tuple[str, list[str]]:
         found: list[Edit] = []
         if token.key in _DIVIDING:
             found = _guarded(tokens, partners, number)
+        elif token.key == "::":
+            found = _cast_after(tokens, partners, number)
         elif token.kind is TokenKind.WORD and then.key == "(" and not _is_type(tokens, number):
             found = _tried(tokens, partners, number)
         edits += found
@@ -184,7 +191,14 @@ def _tried(tokens: Sequence[Token], partners: Mapping[int, int], number: int) ->
 
     if name.key in _TRYING:
         return [called(_TRYING[name.key])]
-    arguments = _arguments(tokens, partners, number + 1)
+    commas = _commas(tokens, partners, number + 1)
+    if name.key in _REMAINDERS and len(commas) == 1:
+        start = tokens[commas[0]].stop
+        return [
+            Edit(start, start, " nullif("),
+            Edit(close.start, close.start, ", 0)", closes=True),
+        ]
+    arguments = len(commas) + 1 if partners[number + 1] > number + 2 else 0
     if name.key in _CASTING | {"to_date"} and arguments == 1:
         kind = "DATE" if name.key == "to_date" else name.text
         return [called("try_cast"), Edit(close.start, close.start, f" AS {kind}", closes=True)]
@@ -205,7 +219,7 @@ def _guarded(tokens: Sequence[Token], partners: Mapping[int, int], number: int) 
         last = partners.get(last + 1, last)
     elif tokens[first].key == "(":
         last = partners[first]
-    else:
+    elif tokens[first].kind is not TokenKind.NUMBER:
         return []
     if tokens[last + 1].key in _FURTHER or tokens[first].key in {"nullif", "case"}:
         return []
@@ -221,14 +235,58 @@ def float_or_zero(text: str) -> float:
         return 0.0
 
 
-def _arguments(tokens: Sequence[Token], partners: Mapping[int, int], opening: int) -> int:
-    if partners[opening] == opening + 1:
-        return 0
-    commas, index = 0, opening + 1
+def _cast_after(tokens: Sequence[Token], partners: Mapping[int, int], number: int) -> list[Edit]:
+    """``x::int`` as a call that does not raise, if it is clear what is cast to what."""
+    first = _operand_before(tokens, partners, number)
+    last = number + 1
+    if first is None or tokens[last].kind is not TokenKind.WORD or tokens[last].key == "interval":
+        return []
+    if tokens[last + 1].key == "(":
+        last = partners[last + 1]
+    if tokens[last + 1].key in {*_FURTHER, "<"}:
+        return []
+    sign, start, stop = tokens[number], tokens[first].start, tokens[last].stop
+    return [
+        Edit(start, start, "try_cast("),
+        Edit(sign.start, sign.stop, " AS "),
+        Edit(stop, stop, ")", closes=True),
+    ]
+
+
+def _operand_before(
+    tokens: Sequence[Token], partners: Mapping[int, int], number: int
+) -> int | None:
+    """Where the operand begins that ends there: a name, a literal, a bracket or a call."""
+    first = number - 1
+    if first < 0:
+        return None
+    if tokens[first].key == ")":
+        opened = [index for index, closing in partners.items() if closing == first]
+        first = opened[0]
+        if not first or tokens[first - 1].kind not in NAMES:
+            return first
+        if tokens[first - 1].key in {"case", *NEVER_CALLED} - _ENDING:
+            return first
+        first -= 1
+    if tokens[first].key in _ENDING:
+        return None
+    if tokens[first].kind in NAMES:
+        while first > 1 and tokens[first - 1].key == "." and tokens[first - 2].kind in NAMES:
+            first -= 2
+        return None if first and tokens[first - 1].key in {".", "::"} else first
+    # Behind a word, as in DATE '2024-01-01', a text is only a part of a literal.
+    is_literal = tokens[first].kind in {TokenKind.STRING, TokenKind.NUMBER}
+    return first if is_literal and not (first and tokens[first - 1].kind in NAMES) else None
+
+
+def _commas(tokens: Sequence[Token], partners: Mapping[int, int], opening: int) -> list[int]:
+    """Where the arguments of a call are parted."""
+    found, index = [], opening + 1
     while index < partners[opening]:
-        commas += tokens[index].key == ","
+        if tokens[index].key == ",":
+            found.append(index)
         index = partners.get(index, index) + 1
-    return commas + 1
+    return found
 
 
 def _brackets(tokens: Sequence[Token]) -> dict[int, int]:
@@ -249,7 +307,8 @@ def _edited(text: str, edits: Sequence[Edit]) -> str:
     pieces, position = [], 0
     # Of several that close at one place, the last one opened is the first.
     inner_first = [*[e for e in edits if not e.closes], *reversed([e for e in edits if e.closes])]
-    for edit in sorted(inner_first, key=lambda one: (one.start, not one.closes)):
+    # What is put before a name comes before what replaces it.
+    for edit in sorted(inner_first, key=lambda one: (one.start, not one.closes, one.stop)):
         pieces += [text[position : edit.start], edit.new]
         position = edit.stop
     return "".join([*pieces, text[position:]])

@@ -74,10 +74,38 @@ def largest_distance(one: str, other: str, first: T.DataType, second: T.DataType
         and not _are(FLOATS, first, second)
     ):
         digits = [kind.precision for kind in (first, second) if isinstance(kind, T.DecimalType)]
-        if max(digits) >= _MOST_DIGITS:
+        exact = _exact_distance(one, other, first, second)
+        if max(digits) >= _MOST_DIGITS or exact is not None:
             rough = f"abs(CAST({one} AS DOUBLE) - CAST({other} AS DOUBLE))"
-            apart = f"coalesce(CAST({apart} AS DOUBLE), {rough})"
+            finest = [] if exact is None else [f"CAST({exact} AS DOUBLE)"]
+            apart = f"coalesce({', '.join([*finest, f'CAST({apart} AS DOUBLE)', rough])})"
     return apart
+
+
+def _exact_distance(one: str, other: str, first: T.DataType, second: T.DataType) -> str | None:
+    """The distance of decimals that Spark would round; NULL where it has too many digits.
+
+    None where Spark does not round. Of decimal(38,18), say, a difference has 17 places only: what
+    is apart by less would be no distance at all.
+    """
+    if _are(FLOATS, first, second) or not _are((T.DecimalType,), first, second):
+        return None
+    (digits, places), (others, other_places) = _size(first), _size(second)
+    scale = max(places, other_places)
+    if max(digits - places, others - other_places) + scale < _MOST_DIGITS or scale in {0, 38}:
+        return None
+    # One digit less than the most leaves one for the difference.
+    kind = f"DECIMAL({_MOST_DIGITS - 1}, {scale})"
+    sides = f"try_cast({one} AS {kind})", f"try_cast({other} AS {kind})"
+    ways = (f"try_subtract({this}, {that})" for this, that in (sides, sides[::-1]))
+    return f"greatest({', '.join(ways)})"
+
+
+def _size(kind: T.DataType) -> tuple[int, int]:
+    """How many digits a number has, and how many of them after the point."""
+    if isinstance(kind, T.DecimalType):
+        return kind.precision, kind.scale
+    return (20 if isinstance(kind, T.LongType) else 10), 0
 
 
 def within(
@@ -87,16 +115,20 @@ def within(
     apart = distance(one, other, first, second)
     if apart is None or not leeway:
         return None
+    exact = _exact_distance(one, other, first, second)
     ways = []
     if leeway.absolute is not None:
-        ways.append(f"{apart} <= {_limit(leeway.absolute, first, second)}")
+        limit = _limit(leeway.absolute, first, second)
+        rough = f"{apart} <= {limit}"
+        ways.append(rough if exact is None else f"coalesce({exact} <= {limit}, {rough})")
     if leeway.relative is not None and isinstance(first, T.NumericType):
         larger = f"greatest(abs(CAST({one} AS DOUBLE)), abs(CAST({other} AS DOUBLE)))"
         # An infinite value is close to nothing but itself.
         finite = f"{larger} < double('Infinity')"
-        ways.append(
-            f"({finite} AND CAST({apart} AS DOUBLE) <= {larger} * {_double(leeway.relative)})"
-        )
+        share = f"CAST({apart} AS DOUBLE)"
+        if exact is not None:
+            share = f"coalesce(CAST({exact} AS DOUBLE), {share})"
+        ways.append(f"({finite} AND {share} <= {larger} * {_double(leeway.relative)})")
     return f"coalesce({' OR '.join(ways)}, false)" if ways else None
 
 

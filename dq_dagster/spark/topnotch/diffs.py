@@ -40,8 +40,7 @@ def diff(command: DiffCommand, left: DataFrame, right: DataFrame) -> DataFrame:
     rows = explained(lambda: joined.selectExpr(*columns), f"'{command.key}' cannot be compared")
     if not command.only_differences:
         return rows
-    equal = f"({text_literal(EQUAL)}, {text_literal(BOTH_NULL)})"
-    differs = [f"{identifier(pair.equals)} NOT IN {equal}" for pair in command.pairs]
+    differs = [f"NOT ({_alike(pair, joined.schema)})" for pair in command.pairs]
     # A row without a like differs, also if it has nothing to compare.
     alone = [f"{some[0]} IS NULL" for some in keys]
     return rows.where(" OR ".join([*alone, *differs]))
@@ -74,6 +73,28 @@ def _require_keys(side: DiffSide, frame: DataFrame) -> None:
         raise Misfit.no_diff_key(f"'{side.name}'", side.keys, found.missing, found.repeated)
 
 
+def _alike(pair: ColumnPair, schema: T.StructType) -> str:
+    """Whether a row of the diff has nothing that differs in a pair: of numbers, whatever type."""
+    verdict = identifier(pair.equals)
+    alike = f"{verdict} IN ({text_literal(EQUAL)}, {text_literal(BOTH_NULL)})"
+    close = _close(pair, schema)
+    if close is None:
+        return alike
+    return f"{alike} OR ({verdict} = {text_literal(OTHER_TYPE)} AND {close})"
+
+
+def _close(pair: ColumnPair, schema: T.StructType) -> str | None:
+    """Whether two numbers are equal within the tolerance; None if they are no numbers."""
+    one, other = identifier(pair.left), identifier(pair.right)
+    kinds = schema[pair.left].dataType, schema[pair.right].dataType
+    apart = difference(one, other, *kinds)
+    if apart is None:
+        return None
+    # First this: two infinities have no difference.
+    within = f"abs({apart}) <= {figure(pair.tolerance, *kinds)}"
+    return f"({one} = {other} OR coalesce({within}, false))"
+
+
 def _compared(pair: ColumnPair, schema: T.StructType) -> list[str]:
     """The columns of a pair: both values, their difference if they are numbers, and the verdict."""
     one, other = identifier(pair.left), identifier(pair.right)
@@ -87,11 +108,7 @@ def _compared(pair: ColumnPair, schema: T.StructType) -> list[str]:
         present = f"{one} IS NOT NULL AND {other} IS NOT NULL"
         columns.append(f"if({present}, {shown}, NULL) AS {identifier(pair.minus)}")
     if kinds[0] == kinds[1]:
-        equal = f"{one} = {other}"
-        if apart is not None:
-            # First this: two infinities have no difference.
-            within = f"abs({apart}) <= {figure(pair.tolerance, *kinds)}"
-            equal = f"({equal} OR coalesce({within}, false))"
+        equal = _close(pair, schema) or f"{one} = {other}"
         verdict = f"if({equal}, {text_literal(EQUAL)}, {text_literal(DIFFERENT)})"
     columns.append(
         f"CASE WHEN {one} IS NULL AND {other} IS NULL THEN {text_literal(BOTH_NULL)} "

@@ -254,3 +254,31 @@ def test_changes_to_and_from_null_are_counted_apart_in_large_tables(spark: Spark
     for counting in (join._paired_nulls, join._nulls):  # noqa: SLF001
         [row] = found._join._aggregated(counting).values()  # noqa: SLF001
         assert join._null_changes("l_v.c0", row) == (2, 1)  # noqa: SLF001
+
+
+@pytest.mark.parametrize(
+    ("kinds", "values", "tolerance", "largest"),
+    [
+        # Spark rounds these differences to fewer places than the values have.
+        (("decimal(38,18)", "decimal(38,18)"), ("3e-18", "1e-18"), Decimal("1e-18"), 2e-18),
+        (("decimal(38,10)", "bigint"), ("1.0000000001", "1"), Decimal("1e-11"), 1e-10),
+        (("decimal(38,0)", "decimal(38,18)"), ("1", "1.0000001"), Decimal("1e-8"), 1e-7),
+        # More digits than a decimal of as many places has: then with fewer of them.
+        (("decimal(38,0)", "decimal(38,18)"), ("1e30", "0.5"), Decimal("1e-8"), 1e30),
+    ],
+)
+def test_distances_of_decimals_keep_all_places(
+    spark: SparkSession,
+    kinds: tuple[str, str],
+    values: tuple[str, str],
+    tolerance: Decimal,
+    largest: float,
+) -> None:
+    sides = [
+        spark.sql(f"SELECT 1 AS id, CAST('{value}' AS {kind}) AS v")
+        for kind, value in zip(kinds, values, strict=True)
+    ]
+    for leeway in ({}, {"tolerance": tolerance}, {"relative_tolerance": 1e-15}):
+        found = dq.diff(*sides, keys="id", **leeway)
+        assert (found.changed, found.columns["v"].largest) == (1, largest), leeway
+    assert dq.diff(*sides, keys="id", tolerance=2 * largest).changed == 0

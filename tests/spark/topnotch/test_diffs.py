@@ -165,6 +165,19 @@ def test_types_that_differ_are_not_compared_but_subtracted(spark: SparkSession) 
     assert [row.cur_t__equals__old_t for row in found] == ["different types", "both null"]
 
 
+def test_numbers_of_two_types_that_are_equal_are_left_out_like_others(spark: SparkSession) -> None:
+    left = [(1, 20), (2, -5), (3, 7), (4, None), (5, None), (6, 1)]
+    right = [(1, 20.0), (2, -5.05), (3, 7.2), (4, None), (5, 1.0), (6, math.inf)]
+    whole = spark.createDataFrame(left, "id int, x int")
+    double = spark.createDataFrame(right, "id int, x double")
+    found = diff(command("x", [0.1], only_differences=True), whole, double)
+    assert sorted(row.cur_id for row in found.collect()) == [3, 5, 6]
+    # A text is no number, whatever it says.
+    texts = spark.createDataFrame([(1, "20")], "id int, x string")
+    found = diff(command("x", [0.1], only_differences=True), whole.limit(1), texts)
+    assert [row.cur_x__equals__old_x for row in found.collect()] == ["different types"]
+
+
 APART = "'id' cannot tell the rows of 'old' apart, so that they cannot be compared:"
 
 
