@@ -131,10 +131,12 @@ def _of_validations(
 def _of_rules(
     document: Declaration, shared: Mapping[str, Any], env: str | None, problems: list[Problem]
 ) -> Iterator[Declaration]:
-    above = {key: one for key, one in document.fields.items() if key not in _SHAPE}
-    cascade = {
+    above = {key: one for key, one in document.fields.items() if key not in _SHAPE and one}
+    shared = {
         **shared,
         **_defaults(document, problems),
+        # What stands above all rules comes first, but for the table, which an environment names.
+        **{key: one for key, one in above.items() if key == "table_name"},
         **_of_environment(document, env, problems),
     }
     rules = document.fields.get("rules")
@@ -142,8 +144,6 @@ def _of_rules(
         place = document.place_of("rules")
         problems.append(Problem("field 'rules' must be a list of rules.", place=place))
         return
-    # What stands above all rules comes first, but for the table, which an environment may name.
-    shared = {**{key: one for key, one in above.items() if key == "table_name"}, **cascade}
     fixed = {key: one for key, one in above.items() if key == "product_id"}
     yield from _of_list(rules, shared, document.place_of("rules"), problems, fixed)
 

@@ -87,6 +87,31 @@ def test_environments_cascade_and_rules_say_the_last_word(tmp_path: Path) -> Non
     assert (dev.rules[1].blocking, dev.rules[2].on) == (False, "both")
 
 
+@pytest.mark.parametrize(
+    ("above", "rule", "table"),
+    [
+        ("table_name: shop.orders", "", "shop/orders"),
+        ("table_name: ''", "", "shop/usual"),
+        ("", "", "shop/usual"),
+        ("table_name: shop.orders", "table_name: shop.own", "shop/own"),
+    ],
+)
+def test_the_table_of_the_file_comes_before_that_of_its_defaults(
+    tmp_path: Path, above: str, rule: str, table: str
+) -> None:
+    text = f"""
+product_id: shop
+{above}
+defaults: {{rule_type: row_dq, table_name: shop.usual}}
+rules:
+  - rule: paid
+    expectation: amount > 0
+    {rule}
+"""
+    [rules] = load(tmp_path, text).rule_sets
+    assert rules.asset_name == table
+
+
 def test_null_stands_for_the_default_of_the_library_and_not_of_the_file(tmp_path: Path) -> None:
     text = (
         "product_id: p\ntable_name: t\ndefaults: {action_if_failed: fail, priority: high, tag: x}\n"
