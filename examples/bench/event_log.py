@@ -194,20 +194,51 @@ def _severity(status: Status) -> str:
     return "WARN" if status is Status.WARNING else "ERROR"
 
 
+_CHECKS = sa.table(
+    "asset_check_executions",
+    *map(
+        sa.column,
+        (
+            "id",
+            "asset_key",
+            "check_name",
+            "partition",
+            "run_id",
+            "execution_status",
+            "evaluation_event",
+            "evaluation_event_timestamp",
+            "evaluation_event_storage_id",
+        ),
+    ),
+)
+_EVENTS = sa.table(
+    "event_logs", *map(sa.column, ("id", "run_id", "event", "dagster_event_type", "timestamp"))
+)
+
+
 def _insert(connection: Any, rows: list[dict[str, Any]]) -> None:
-    connection.execute(
-        sa.text(
-            "INSERT INTO asset_check_executions (id, asset_key, check_name, partition, run_id, "
-            "execution_status, evaluation_event, evaluation_event_timestamp, "
-            "evaluation_event_storage_id) VALUES (:id, :asset_key, :check_name, :partition, "
-            ":run_id, :status, :event, :moment, :id + 1)"
-        ),
-        rows,
-    )
-    connection.execute(
-        sa.text(
-            "INSERT INTO event_logs (id, run_id, event, dagster_event_type, timestamp) VALUES "
-            "(:id + 1, :run_id, :event, 'ASSET_CHECK_EVALUATION', :moment)"
-        ),
-        rows,
-    )
+    """By statements that drivers send in batches: row by row, Postgres takes minutes."""
+    checks = [
+        {
+            **{
+                name: row[name] for name in ("id", "asset_key", "check_name", "partition", "run_id")
+            },
+            "execution_status": row["status"],
+            "evaluation_event": row["event"],
+            "evaluation_event_timestamp": row["moment"],
+            "evaluation_event_storage_id": row["id"] + 1,
+        }
+        for row in rows
+    ]
+    events = [
+        {
+            "id": row["id"] + 1,
+            "run_id": row["run_id"],
+            "event": row["event"],
+            "dagster_event_type": "ASSET_CHECK_EVALUATION",
+            "timestamp": row["moment"],
+        }
+        for row in rows
+    ]
+    connection.execute(_CHECKS.insert(), checks)
+    connection.execute(_EVENTS.insert(), events)
