@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,6 +42,8 @@ class Setting:
 
 
 def new_session(warehouse: Path) -> SparkSession:
+    # Tables of a run that was interrupted: Spark makes no new ones where they lie.
+    shutil.rmtree(warehouse, ignore_errors=True)
     dq.ensure_java()
     session = (
         SparkSession.builder.master("local[*]")
