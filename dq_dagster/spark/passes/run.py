@@ -53,17 +53,23 @@ def run_group(
     division: Division = UNSLICED,
     home: DataFrame | None = None,
 ) -> States:
-    """The states of the metrics of several passes that are run side by side."""
-    steps = _together(steps)
-    if len(steps) == 1:
-        return run(steps[0], frame, table, division, home)
+    """The states of the metrics of several passes that are run side by side.
+
+    With a deadline they are run one after another: one that is endless would take all cores, and
+    with them the answers of the others.
+    """
+    runs = [partial(run, step, frame, table, division, home) for step in _together(steps)]
+    if len(runs) == 1 or DEADLINE.get() is not None:
+        return _merged([one() for one in runs])
     from dq_dagster.spark.passes.queries import side_by_side
 
-    runs = {n: partial(run, step, frame, table, division, home) for n, step in enumerate(steps)}
     # Around all of them: each puts back what it found.
     with without_quoting_rows():
-        found = side_by_side(runs, frame.sparkSession)
-    return {metric: states for one in found.values() for metric, states in one.items()}
+        return _merged(list(side_by_side(dict(enumerate(runs)), frame.sparkSession).values()))
+
+
+def _merged(found: Sequence[States]) -> States:
+    return {metric: states for one in found for metric, states in one.items()}
 
 
 def _together(steps: Sequence[Pass]) -> Sequence[Pass]:
