@@ -157,6 +157,46 @@ def test_what_counts_as_equal(spark: SparkSession, fields: Any, changed: set[str
     assert {name for name, one in found.columns.items() if one.changed} == changed
 
 
+@pytest.mark.parametrize("kind", ["string", "string collate UTF8_LCASE"])
+@pytest.mark.parametrize(
+    ("fields", "changed"),
+    [
+        ({}, {2, 3, 4, 5, 6, 7}),
+        ({"ignore_case": True}, {2, 4, 5, 6, 7}),
+        ({"ignore_whitespace": True}, {2, 3, 5, 6, 7}),
+        ({"ignore_case": ["t"], "ignore_whitespace": ["t"]}, {2, 5, 6, 7}),
+    ],
+)
+def test_long_texts_are_compared_whole(
+    spark: SparkSession, kind: str, fields: Any, changed: set[int]
+) -> None:
+    long = "\u00e4 text of more bytes than a hash has \u2014 " * 40
+    pairs = {
+        1: (long, long),
+        2: (long + "x", long + "y"),
+        3: (long, long.upper()),
+        4: (long, long.replace(" ", "  ")),
+        5: (long, None),
+        6: (None, long),
+        7: ("x" * 64, "x" * 65),
+        8: ("\u00e4" * 32, "\u00e4" * 32),
+        9: ("\u00e4" * 33, "\u00e4" * 33),
+    }
+    sides = [
+        spark.createDataFrame([(n, pair[at]) for n, pair in pairs.items()], "id int, t string")
+        .selectExpr("id", f"CAST(t AS {kind}) AS t")
+        for at in (0, 1)
+    ]  # fmt: skip
+    found = dq.diff(*sides, keys="id", **fields)
+    one = found.columns["t"]
+    assert (found.changed, one.changed) == (len(changed), len(changed))
+    assert (one.emptied, one.filled) == (1, 1)
+    rows = found.changed_rows.collect()
+    assert {row["id"]: (row["left"]["t"], row["right"]["t"]) for row in rows} == {
+        n: pairs[n] for n in changed
+    }
+
+
 def test_keys_that_do_not_tell_rows_apart_are_an_error(spark: SparkSession) -> None:
     rows = spark.createDataFrame(
         [(1, SECRET), (1, "x"), (1, "y"), (2, "z"), (None, "n")], "id int, t string"

@@ -73,8 +73,9 @@ class DiffJoin:
 
         If keys do not tell rows apart, that is all that is said of the partition.
         """
+        counting = replace(self, alignment=self.alignment.shortened())
         try:
-            return self._counted()
+            return counting._counted()  # noqa: SLF001 (its like)
         except PySparkException as error:
             if _TWICE not in str(error):
                 raise
@@ -84,7 +85,7 @@ class DiffJoin:
                 raise
         if None in broken:
             return broken
-        rest = self._without(broken)
+        rest = counting._without(broken)  # noqa: SLF001
         return {**rest._counted(), **broken}  # noqa: SLF001 (its like)
 
     def _broken(self) -> dict[str | None, DiffCounts]:
