@@ -25,11 +25,18 @@ from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, JudgedTable
 # The share of the rows that are looked at to choose the bins, and how exactly.
 SHARE = 0.02
 _ACCURACY = 1_000
+# How far from the middle values are that hold it between them, as shares of all.
+_APART = (0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4)
+# Half of the rows are expected below the middle of a sample, give or take so many deviations.
+_DEVIATIONS = 4
 # How many values divide the others: the more, the fewer values have to be put in order.
 _MOST = 64
 _FEW = 16
 # Up to so many values in the sample, few are enough.
 _FEW_SAMPLED = 400_000
+
+_SPREAD = tuple(place / _MOST for place in range(1, _MOST))
+_NEAR = (0.5, *(0.5 + sign * apart for apart in _APART for sign in (-1, 1)))
 
 Number = int | float | Decimal
 Middles = dict[Metric, dict[Slice, Number | None]]
@@ -58,7 +65,7 @@ def sampled(n: int, one: MedianSql) -> list[str]:
     if isinstance(one.column.kind, T.DecimalType):
         # Spark counts with doubles here; its way back to a decimal fails for the largest.
         value = f"CAST({value} AS DOUBLE)"
-    ranks = ", ".join(f"{place / _MOST!r}D" for place in range(1, _MOST))
+    ranks = ", ".join(f"{rank!r}D" for rank in (*_SPREAD, *_NEAR))
     return [
         f"percentile_approx({value}, array({ranks}), {_ACCURACY}) AS q{n}",
         f"count({one.value}) AS c{n}",
@@ -74,15 +81,36 @@ class SampledBins:
 
     @classmethod
     def of(cls, one: MedianSql, quantiles: Sequence[Number] | None, rows: int) -> SampledBins:
-        some = list(quantiles or ())
+        some = list(quantiles or ())[: len(_SPREAD)]
         if rows <= _FEW_SAMPLED:
             every = _MOST // _FEW
             some = some[every - 1 :: every]
+        return cls._between(one, some)
+
+    @classmethod
+    def of_middle(
+        cls, one: MedianSql, quantiles: Sequence[Number] | None, rows: int
+    ) -> SampledBins:
+        """Few bins, for rows that are not divided: narrow ones beside the middle of the sample."""
+        if not quantiles:
+            return cls._between(one, ())
+        middle, *pairs = list(quantiles)[len(_SPREAD) :]
+        needed = _DEVIATIONS * (0.5 / math.sqrt(rows) + 1 / _ACCURACY)
+        at = next((n for n, apart in enumerate(_APART) if apart >= needed), len(_APART) - 1)
+        return cls._between(one, [middle, *pairs[2 * at : 2 * at + 2]])
+
+    @classmethod
+    def _between(cls, one: MedianSql, some: Sequence[Number]) -> SampledBins:
         kind = one.column.kind
         values = dict.fromkeys(_rounded(value, kind) for value in some if math.isfinite(value))
         # What is known of a 32-bit column is exact as a double, and compared as such.
         wide = T.DoubleType() if isinstance(kind, T.FloatType) else kind
         return cls(ColumnRef(one.column.name, one.column.sql, wide), tuple(sorted(values)))
+
+    @property
+    def numbers(self) -> range:
+        """Of all bins."""
+        return range(self.nan + 1 if isinstance(self.column.kind, FLOATS) else self.nan)
 
     @property
     def nan(self) -> int:

@@ -99,12 +99,11 @@ def _without_constraints(build: Callable[[], object], spark: SparkSession) -> Ca
     setting = "spark.sql.constraintPropagation.enabled"
 
     def run() -> object:
-        before = spark.conf.get(setting)
         spark.conf.set(setting, "false")
         try:
             return build()
         finally:
-            spark.conf.set(setting, before)
+            spark.conf.unset(setting)
 
     return run
 

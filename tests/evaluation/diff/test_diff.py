@@ -17,6 +17,7 @@ from rich.console import Console
 import dq_dagster as dq
 from dq_dagster.errors import Misfit
 from dq_dagster.spark.passes.diff import join
+from tests.spark.passes.test_blocks import colliding
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -195,6 +196,16 @@ def test_long_texts_are_compared_whole(
     assert {row["id"]: (row["left"]["t"], row["right"]["t"]) for row in rows} == {
         n: pairs[n] for n in changed
     }
+
+
+def test_long_texts_made_to_share_a_hash_are_still_others(spark: SparkSession) -> None:
+    sides = [
+        spark.sql(f"SELECT 1 AS id, CAST(X'{(b'x' * 64 + end).hex()}' AS STRING) AS t")
+        for end in colliding()
+    ]
+    hashes = [side.selectExpr("xxhash64(t)", "xxhash64(7L, t)").collect() for side in sides]
+    assert hashes[0] == hashes[1]
+    assert dq.diff(*sides, keys="id").changed == 1
 
 
 def test_keys_that_do_not_tell_rows_apart_are_an_error(spark: SparkSession) -> None:

@@ -142,6 +142,45 @@ def test_workers_count_as_python_does(
             }
 
 
+@pytest.mark.parametrize("held", [100, 2_000_000])
+def test_workers_send_the_ends_of_rising_numbers(
+    held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tallies, "_MOST_HELD", held)
+    chance = random.Random(held)
+    keys = [pa.array([chance.choice([b"a", b"b", None]) for _ in range(3_000)], pa.binary())]
+    rising: list[int | None] = list(range(-1_500 * 7, 1_500 * 7, 7))
+    holes = [None if chance.random() < 0.3 else number for number in rising]
+    columns = {
+        "rising": (rising, True),
+        "with holes": (holes, True),
+        "files in another order": ([*rising[2_000:], *rising[:2_000]], True),
+        "one twice": ([*rising[:2_000], *rising[1_999:2_999]], False),
+        "one twice, apart": ([*rising[:2_999], rising[500]], False),
+        "starts anew in each task": ([*range(1_000)] * 3, False),
+        "falling": (rising[::-1], False),
+        "one value": ([4] * 3_000, False),
+    }
+    arrays = [pa.array(column, pa.int64()) for column, _ in columns.values()]
+    sent = [
+        block
+        for task in tasks([*arrays, *keys], 3, 50)
+        for block in tallies.send_buckets(task, [1] * len(arrays), 1, rising=range(len(arrays)))
+    ]
+    cuts = ALL_CUTS[:2]
+    by_bucket = shuffled(sent, ["c", "b"])
+    [sums] = tallies.tally_buckets(by_bucket, cuts, 1, 10**6, tallied=len(arrays))
+    rows = sums.to_pylist()
+    overlapping = {row["c"] for row in rows if row["cut"] == tallies.OVERLAP}
+    assert overlapping == {n for n, (_, rises) in enumerate(columns.values()) if not rises}
+    found = {_part_of(row, cuts): (row["u"], row["d"], row["r"]) for row in rows if row["cut"] >= 0}
+    assert found == {
+        part: (len(values), len(values), len(values))
+        for part, values in by_part(arrays, keys, cuts).items()
+        if part[0] not in overlapping
+    }
+
+
 def _middle_of(values: list[Any], kind: Any) -> tuple[int, int]:
     ordered = [int(n) for n in ranks.ordered_number(pa.array(sorted(values), kind))]
     return ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]

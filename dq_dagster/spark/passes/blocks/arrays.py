@@ -5,6 +5,7 @@ This module is shipped to the workers, so it uses nothing but numpy, Arrow and P
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,12 @@ def sent_rows(rows: Sequence[tuple[Any, ...]], names: Sequence[Name]) -> Any:
         [pa.array(one, kind) for one, kind in zip(columns, _SENT.types, strict=True)],
         schema=_SENT,
     )
+
+
+def settle() -> None:
+    """What was imported is not looked through again by the collection that ends each task."""
+    if not gc.get_freeze_count():
+        gc.freeze()
 
 
 def received(batches: Iterable[Any]) -> Iterator[dict[str, Any]]:

@@ -4,12 +4,15 @@ A task cuts its values into buckets by their bits and sends each bucket as one r
 could be equal then meet in one task, where a bucket is sorted. A value that stands alone there is
 unique in the whole and in its part; only the others are counted again, part by part.
 
+Numbers that rise from row to row, as those of new rows do, need not be sent: of each stretch in
+which they do, its ends are enough, as long as no two stretches overlap.
+
 This module is shipped to the workers, so it uses nothing but numpy, Arrow and Python itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +27,7 @@ from dq_dagster.spark.passes.blocks.arrays import (
     mixed,
     received,
     sent_rows,
+    settle,
     words,
 )
 
@@ -31,6 +35,13 @@ _BUCKET_BITS = 56
 _BUCKETS = 256
 # So many values are held before they are sent, or counted together.
 _MOST_HELD = 2_000_000
+
+# The bucket of stretches, before all others, and the cut of a column whose stretches overlap.
+_STRETCHES = -1
+OVERLAP = -1
+# With fewer values in each of them on average it does not pay, unless they are few.
+_SHORTEST = 64
+_FEW = 16
 
 UNIQUE, DISTINCT, ROWS = range(3)
 
@@ -48,12 +59,18 @@ class Values(NamedTuple):
 
 
 def send_buckets(
-    batches: Iterable[Any], widths: Sequence[int], keys: int, ranked: int = 0
+    batches: Iterable[Any],
+    widths: Sequence[int],
+    keys: int,
+    ranked: int = 0,
+    rising: Collection[int] = (),
 ) -> Iterator[Any]:
     """Each value that is counted has one or two columns, as ``widths`` say.
 
-    After them come columns that are ``ranked``, and ``keys`` that name a row's part.
+    After them come columns that are ``ranked``, and ``keys`` that name a row's part. Of the
+    ``rising`` ones among the first, stretches are sent.
     """
+    settle()
     several = [*widths, *[1] * ranked]
     held: list[list[Values]] = [[] for _ in several]
     codes, many = PartCodes(keys), 0
@@ -64,9 +81,9 @@ def send_buckets(
                 mine.append(values)
                 many += len(values.part)
         if many >= _MOST_HELD:
-            yield from _blocks(held, codes.names(), len(widths))
+            yield from _blocks(held, codes.names(), len(widths), rising)
             held, codes, many = [[] for _ in several], PartCodes(keys), 0
-    yield from _blocks(held, codes.names(), len(widths))
+    yield from _blocks(held, codes.names(), len(widths), rising)
 
 
 def _values(batch: Any, widths: Sequence[int], ranked: int, part: Any) -> Iterator[Values]:
@@ -84,12 +101,16 @@ def _values(batch: Any, widths: Sequence[int], ranked: int, part: Any) -> Iterat
             yield Values(ranks.ordered_number(columns[0]), None, at)
 
 
-def _blocks(held: Sequence[Sequence[Values]], names: list[Name], tallied: int) -> Iterator[Any]:
+def _blocks(
+    held: Sequence[Sequence[Values]], names: list[Name], tallied: int, rising: Collection[int]
+) -> Iterator[Any]:
     for number, mine in enumerate(held):
         if not mine:
             continue
         values = joined(mine)
-        if number < tallied:
+        if number in rising:
+            yield _stretches(number, values, names)
+        elif number < tallied:
             yield _block(number, _counted(_spread(values), len(names)), names)
         else:
             yield ranks.block(number, values.first, values.part, names)
@@ -138,6 +159,34 @@ def _counted(values: Values, parts: int) -> Values:
     return Values(known[which], None if second is None else second[which], part, counts[there])
 
 
+def stretches(first: Any) -> Any:
+    """Where stretches of rising values begin; None if they are too short.
+
+    They also end at the widest gaps: what lies there may be in the files of another task.
+    """
+    falls = first[1:] <= first[:-1]
+    if np.count_nonzero(falls) > max(_FEW, len(first) // _SHORTEST):
+        return None
+    gaps = np.where(falls, np.uint64(0), first[1:] - first[:-1])
+    widest = len(first) // _SHORTEST
+    begins = np.append(True, falls)
+    if widest:
+        begins[1 + np.argpartition(gaps, -widest)[-widest:]] = True
+    return np.flatnonzero(begins)
+
+
+def _stretches(column: int, values: Values, names: list[Name]) -> Any:
+    """One row: the ends of each stretch, none if they are too short, and the values by part."""
+    first, start = values.first, stretches(values.first)
+    if start is None:
+        start = np.zeros(0, np.int64)
+    end = np.append(start[1:], len(first))[: len(start)] - 1
+    ends = np.stack([first[start], first[end]], axis=1)
+    counts = np.bincount(values.part, minlength=len(names)).astype(np.int64)
+    parts = None if len(names) == 1 else np.arange(len(names), dtype=np.int32).tobytes()
+    return sent_rows([(column, _STRETCHES, 2, ends.tobytes(), counts.tobytes(), parts)], names)
+
+
 def _block(column: int, values: Values, names: list[Name]) -> Any:
     """One row for each bucket."""
     bucket = (values.first >> np.uint64(_BUCKET_BITS)).astype(np.uint8)
@@ -163,9 +212,10 @@ def tally_buckets(
     after those that are ``tallied`` are ranked. With more than ``most`` parts the rest does not
     matter.
     """
+    settle()
     totals: dict[int, Totals] = {}
     ranked: list[tuple[Any, ...]] = []
-    bucket: _Bucket | ranks.Collected | None = None
+    bucket: _Bucket | _Stretches | ranks.Collected | None = None
     for row in received(batches):
         if bucket is None or not bucket.takes(row):
             ranked += _done(bucket)
@@ -173,7 +223,9 @@ def tally_buckets(
             if sum(map(len, totals.values())) > most:
                 break
             mine = totals.setdefault(row["c"], Totals(cuts, 3))
-            if row["c"] < tallied:
+            if row["b"] == _STRETCHES:
+                bucket = _Stretches(row["c"], keys, mine)
+            elif row["c"] < tallied:
                 bucket = _Bucket(row["c"], row["b"], keys, mine)
             else:
                 bucket = ranks.Collected(row["c"], keys, mine)
@@ -182,12 +234,48 @@ def tally_buckets(
     yield _sums(totals, ranked, keys)
 
 
-def _done(bucket: _Bucket | ranks.Collected | None) -> list[tuple[Any, ...]]:
+def _done(bucket: _Bucket | _Stretches | ranks.Collected | None) -> list[tuple[Any, ...]]:
     """The rows of what is ranked; what is tallied is in the totals."""
     if bucket is None:
         return []
     bucket.tally()
-    return bucket.rows if isinstance(bucket, ranks.Collected) else []
+    return [] if isinstance(bucket, _Bucket) else bucket.rows
+
+
+class _Stretches:
+    """The stretches of a column, as far as they have come in."""
+
+    def __init__(self, column: int, keys: int, totals: Totals) -> None:
+        self._column = column
+        self._keys = keys
+        self._totals = totals
+        self._ends: list[Any] = []
+        self._parts: list[Any] = []
+        self._counts: list[Any] = []
+        self.rows: list[tuple[Any, ...]] = []
+
+    def takes(self, row: dict[str, Any]) -> bool:
+        return bool(self._column == row["c"])
+
+    def add(self, row: dict[str, Any]) -> None:
+        counts = np.frombuffer(row["n"], np.int64)
+        self._ends.append(np.frombuffer(row["k"], np.uint64).reshape(-1, 2))
+        self._parts.append(self._totals.numbers_in(row, self._keys, len(counts)))
+        self._counts.append(counts)
+
+    def tally(self) -> None:
+        """Each value is unique if no two stretches overlap; else nothing is known."""
+        ends = np.concatenate(self._ends)
+        ends = ends[np.argsort(ends[:, 0])]
+        apart = ends[1:, 0] > ends[:-1, 1]
+        if not all(map(len, self._ends)) or not apart.all():
+            self.rows.append((self._column, OVERLAP, *[0] * 3, *[None] * (3 + self._keys)))
+            return
+        parts, counts = np.concatenate(self._parts), np.concatenate(self._counts)
+        for cut in range(len(self._totals.cuts)):
+            of_cut = self._totals.parts(cut, parts)
+            for place in (UNIQUE, DISTINCT, ROWS):
+                self._totals.add(cut, place, of_cut, counts)
 
 
 class _Bucket:

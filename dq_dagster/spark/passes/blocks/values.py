@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,28 +34,43 @@ _MOST_SUMS = 500_000
 
 
 def values_in_blocks(
-    parts: Parts, keys: Mapping[Grouping, BlockKey], wanted: Sequence[MedianSql]
+    parts: Parts,
+    keys: Mapping[Grouping, BlockKey],
+    wanted: Sequence[MedianSql],
+    rising: Collection[Hashable] = (),
 ) -> dict[Any, dict[Slice, Any]]:
     """The frequencies of each grouping and the medians, in each part, by grouping and by metric.
 
     That is one query, whatever the number of parts, and a second one for medians that lie among
-    many values; medians of rows that were others in the second query are left out.
+    many values; medians of rows that were others in the second query are left out. A further one
+    counts what was said to be ``rising``, and was not.
     """
     found: dict[Any, dict[Slice, Any]] = {grouping: {} for grouping in keys}
     groupings = list(keys)
     ranked: list[Sums] = []
-    for row in _sums(parts, list(keys.values()), wanted):
-        if row["c"] < len(groupings):
+    overlapping: dict[Grouping, BlockKey] = {}
+    places = [n for n, grouping in enumerate(groupings) if grouping in rising]
+    for row in _sums(parts, list(keys.values()), wanted, places):
+        if row["cut"] == tallies.OVERLAP:
+            grouping = groupings[row["c"]]
+            overlapping[grouping] = keys[grouping]
+        elif row["c"] < len(groupings):
             part = slice_of(row, parts.cuts[row["cut"]])
             found[groupings[row["c"]]][part] = Frequencies.once_or_more(
                 row["u"], row["d"], row["r"]
             )
         else:
             ranked.append(row)
-    return {**found, **medians_in_blocks(parts, wanted, ranked, len(groupings))}
+    found |= medians_in_blocks(parts, wanted, ranked, len(groupings))
+    return found | (values_in_blocks(parts, overlapping, ()) if overlapping else {})
 
 
-def _sums(parts: Parts, keys: Sequence[BlockKey], wanted: Sequence[MedianSql]) -> list[Sums]:
+def _sums(
+    parts: Parts,
+    keys: Sequence[BlockKey],
+    wanted: Sequence[MedianSql],
+    rising: Sequence[int],
+) -> list[Sums]:
     """One row for each grouping or median, cut and part."""
     many = len(parts.keys)
     rows = parts.frame.selectExpr(
@@ -64,7 +79,9 @@ def _sums(parts: Parts, keys: Sequence[BlockKey], wanted: Sequence[MedianSql]) -
         *key_columns(parts),
     )
     widths = [len(key) for key in keys]
-    send = partial(tallies.send_buckets, widths=widths, keys=many, ranked=len(wanted))
+    send = partial(
+        tallies.send_buckets, widths=widths, keys=many, ranked=len(wanted), rising=rising
+    )
     sent = mapped(rows, send, arrays.SENT).repartition("c", "b").sortWithinPartitions("c", "b")
     tally = partial(
         tallies.tally_buckets,

@@ -12,13 +12,12 @@ from dq_dagster.metrics.diffs import Leeway, RowComparison, SchemaDifferences
 from dq_dagster.spark.expressions.canonical import comparable_form
 from dq_dagster.spark.expressions.differences import distance, largest_distance, within
 from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, JudgedTable
+from dq_dagster.spark.passes.blocks.keys import two_hashes
 from dq_dagster.spark.passes.lookups import Pairs, comparable
 
 _SPACES = r"'[\\s\\p{Z}]+'"
 # Longer texts, in bytes, cost more to be carried along than to be hashed.
 _LONG = 64
-# What the second hash of a text begins with.
-_SALT = 0x5851F42D4C957F2
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +94,8 @@ class ComparedColumn:
 
 
 def _shortened(text: str) -> str:
-    hashes = f"concat(hex(xxhash64({text})), '-', hex(xxhash64({_SALT}L, {text})))"
-    return f"if(octet_length({text}) > {_LONG}, {hashes}, {text})"
+    both = ", '-', ".join(f"hex({one})" for one in two_hashes(f"CAST({text} AS BINARY)"))
+    return f"if(octet_length({text}) > {_LONG}, concat({both}), {text})"
 
 
 def _is_mixed(one: T.DataType, other: T.DataType) -> bool:

@@ -5,13 +5,13 @@ Blocks answer all of it in one pass over the rows where the workers can; the res
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.frequency import Frequencies, FrequencyMetric, Grouping
-from dq_dagster.metrics.measured import Measured, Slice
+from dq_dagster.metrics.measured import UNDIVIDED, Measured, Slice
 from dq_dagster.metrics.metric import ColumnMedian, Metric
 from dq_dagster.spark.expressions.bins import MedianSql, median_sql
 from dq_dagster.spark.expressions.values import Counting, counting
@@ -24,6 +24,7 @@ from dq_dagster.spark.passes.blocks.workers import has_blocks, in_blocks
 from dq_dagster.spark.passes.isolation import in_halves, isolated, with_failures
 from dq_dagster.spark.passes.queries import side_by_side
 from dq_dagster.spark.passes.values.frequencies import count_values
+from dq_dagster.spark.passes.values.glance import Glance, glance
 from dq_dagster.spark.passes.values.medians import medians
 from dq_dagster.spark.passes.values.uniques import count_unique, divides_by_partition_at_most
 
@@ -76,33 +77,52 @@ def _measured(
 
 def _found(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _Found:
     """In blocks what those can answer; beside it, by SQL, what they cannot."""
-    mine = _of_blocks(parts, tasks, table)
+    # Starting a worker, or a further query, takes longer than all else that is done for a few rows.
+    keys = {} if parts.is_small else _keys(tasks, table)
+    seen = Glance() if parts.is_small else glance(parts, _glanced(tasks, keys))
+    has_workers = not parts.is_small and has_blocks(parts.frame.sparkSession)
+    apart: frozenset[Any] = frozenset()
+    if parts.cuts == (UNDIVIDED,) or not has_workers:
+        # They are soonest counted where they are; of many parts that would be once more for each.
+        apart = seen.few
+        keys = {grouping: key for grouping, key in keys.items() if grouping not in apart}
+    mine = _of_blocks(tasks, keys, apart) if has_workers else {}
     by_sql = {unit: task for unit, task in tasks.items() if unit not in mine}
     runs: dict[str, Callable[[], _Found]] = {}
     if mine:
-        runs["blocks"] = partial(_in_blocks, parts, mine, table)
+        runs["blocks"] = partial(_in_blocks, parts, mine, keys, seen)
     if by_sql:
-        runs["sql"] = partial(_by_sql, parts, by_sql, table)
+        runs["sql"] = partial(_by_sql, parts, by_sql, keys)
     found: _Found = {}
     for some in side_by_side(runs, parts.frame.sparkSession).values():
         found |= some
     rest = {unit: task for unit, task in mine.items() if unit not in found}
-    return found | _by_sql(parts, rest, table) if rest else found
+    return found | _by_sql(parts, rest, keys) if rest else found
 
 
 def _of_blocks(
-    parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable
+    tasks: Mapping[_Unit, _Task], keys: Mapping[Grouping, BlockKey], apart: Collection[_Unit]
 ) -> dict[_Unit, _Task]:
-    # Starting a worker takes longer than all else that is done for a few rows.
-    if parts.is_small:
-        return {}
-    keys = _keys(tasks, table)
-    found = {
+    return {
         unit: task
         for unit, task in tasks.items()
-        if (has_ranks(task) if isinstance(task, MedianSql) else task.grouping in keys)
+        if unit not in apart
+        and (
+            has_ranks(task)
+            if isinstance(task, MedianSql)
+            else task.grouping in keys and not task.sets
+        )
     }
-    return found if found and has_blocks(parts.frame.sparkSession) else {}
+
+
+def _glanced(
+    tasks: Mapping[_Unit, _Task], keys: Mapping[Grouping, BlockKey]
+) -> dict[Hashable, str]:
+    found: dict[Hashable, str] = {grouping: key[0] for grouping, key in keys.items()}
+    for task in tasks.values():
+        if isinstance(task, MedianSql):
+            found[task.metric] = task.value
+    return found
 
 
 def _keys(tasks: Mapping[_Unit, _Task], table: JudgedTable) -> dict[Grouping, BlockKey]:
@@ -116,21 +136,29 @@ def _keys(tasks: Mapping[_Unit, _Task], table: JudgedTable) -> dict[Grouping, Bl
     return found
 
 
-def _in_blocks(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _Found:
+def _in_blocks(
+    parts: Parts,
+    tasks: Mapping[_Unit, _Task],
+    keys: Mapping[Grouping, BlockKey],
+    seen: Glance,
+) -> _Found:
     wanted = [task for task in tasks.values() if isinstance(task, MedianSql)]
-    return dict(in_blocks(lambda: values_in_blocks(parts, _keys(tasks, table), wanted)))
+    mine = {grouping: key for grouping, key in keys.items() if grouping in tasks}
+    return dict(in_blocks(lambda: values_in_blocks(parts, mine, wanted, seen.rising)))
 
 
-def _by_sql(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _Found:
-    plain = not parts.is_small and divides_by_partition_at_most(parts)
-    keys = _keys(tasks, table) if plain else {}
+def _by_sql(
+    parts: Parts, tasks: Mapping[_Unit, _Task], keys: Mapping[Grouping, BlockKey]
+) -> _Found:
+    plain = divides_by_partition_at_most(parts)
+    mine = {grouping: key for grouping, key in keys.items() if plain and grouping in tasks}
     ranked = [task for task in tasks.values() if isinstance(task, MedianSql)]
     counted = [
-        task for task in tasks.values() if isinstance(task, Counting) and task.grouping not in keys
+        task for task in tasks.values() if isinstance(task, Counting) and task.grouping not in mine
     ]
     runs: dict[str, Callable[[], _Found]] = {}
-    if keys:
-        runs["uniques"] = lambda: dict(count_unique(parts, keys))
+    if mine:
+        runs["uniques"] = lambda: dict(count_unique(parts, mine))
     if counted:
         runs["counts"] = lambda: dict(count_values(parts, counted))
     if ranked:

@@ -6,9 +6,10 @@ query puts these in order. No query holds all values of a part at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import accumulate
 from operator import and_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +30,7 @@ from dq_dagster.spark.expressions.bins import (
 from dq_dagster.spark.frames.ansi import home_of, under_ansi
 from dq_dagster.spark.frames.columns import FLOATS, identifier
 from dq_dagster.spark.frames.slicing import MOST_PARTS, Parts
+from dq_dagster.spark.passes.aggregate import padding
 from dq_dagster.spark.passes.values.frequencies import counted_in_cuts
 
 if TYPE_CHECKING:
@@ -40,8 +42,13 @@ _SEEDS = (1, 2, 3)
 _TWO = 2
 # So many values of a column are put in order by one task.
 _MOST_ROWS = 200_000
+# How many rows are looked at first, and how many of those that come first.
+_FIRST_ROWS = 20_000
+_FIRST_SHARE = 0.05
+_WIDEST = 1 / 16
 # The place of a cut, the number of a column and of a bin, how many values, and how many up to them.
 _CUT, _COLUMN, _BIN, _COUNT, _UP_TO = "g", "c", "bin", "n", "upto"
+_TOTAL = "total"
 
 
 def medians(
@@ -49,10 +56,10 @@ def medians(
 ) -> Mapping[Metric, dict[Slice, Any] | RuleFailure]:
     """The median of each column in each part; None, or no part, where there is no value."""
     found: Middles = _of_few(parts, wanted) if parts.is_small else {}
-    for seed in _SEEDS:
+    for sample in _samples(parts):
         missing = [one for one in wanted if one.metric not in found]
         if missing:
-            found |= _by_bins(parts, missing, seed)
+            found |= _by_bins(parts, missing, sample)
     unfound = {one.metric: Unmeasurable.not_bracketed(one.column.name) for one in wanted}
     return {one.metric: found.get(one.metric, unfound[one.metric]) for one in wanted}
 
@@ -100,18 +107,41 @@ class _Place(NamedTuple):
     rank: int
 
 
-def _by_bins(parts: Parts, wanted: Sequence[MedianSql], seed: int) -> Middles:
-    """The medians, without those of columns whose rows were others in the second query."""
-    bins = _bins(parts, wanted, seed)
+class _Sample(NamedTuple):
+    """Some rows, and the share of all values that one bin may have which such a sample chose."""
+
+    rows: DataFrame
+    widest: float = 1
+
+
+def _samples(parts: Parts) -> Iterator[_Sample]:
+    """The first one is cheap, and can mislead: its rows lie beside each other."""
+    if parts.cuts == (UNDIVIDED,):
+        first = parts.frame.coalesce(1).where(f"rand(1) < {_FIRST_SHARE!r}D")
+        yield _Sample(first.limit(_FIRST_ROWS), _WIDEST)
+    for seed in _SEEDS:
+        yield _Sample(parts.frame.where(f"rand({seed}) < {SHARE!r}D"))
+
+
+def _by_bins(parts: Parts, wanted: Sequence[MedianSql], sample: _Sample) -> Middles:
+    """The medians, without those of columns whose rows were others in the second query.
+
+    Those whose sample misled are left out as well.
+    """
+    bins = _bins(parts, wanted, sample.rows)
     found: dict[tuple[Slice, int], list[Number | _Place]] = {}
-    for row in _counted(parts, wanted, bins):
+    undivided = parts.cuts == (UNDIVIDED,)
+    for row in (_counted_at_once if undivided else _counted)(parts, wanted, bins):
         part, column, number = _part(row, parts), row[_COLUMN], row[_BIN]
         mine = found.setdefault((part, column), [])
         if number == bins[column].nan:
             # It is greater than all others, and there is no median beside it.
             mine[:] = [float("nan")] * _TWO
             continue
-        for rank in ((row["total"] - 1) // 2, row["total"] // 2):
+        most = max(_MOST_ROWS, sample.widest * row[_TOTAL])
+        if row[_COUNT] > most and bins[column].value(number) is None:
+            continue
+        for rank in ((row[_TOTAL] - 1) // 2, row[_TOTAL] // 2):
             place = rank - (row[_UP_TO] - row[_COUNT])
             if 0 <= place < row[_COUNT] and len(mine) < _TWO:
                 value = bins[column].value(number)
@@ -138,11 +168,39 @@ def _middles(
     return medians
 
 
-def _bins(parts: Parts, wanted: Sequence[MedianSql], seed: int) -> list[SampledBins]:
-    sample = parts.frame.where(f"rand({seed}) < {SHARE!r}D")
+def _bins(parts: Parts, wanted: Sequence[MedianSql], sample: DataFrame) -> list[SampledBins]:
     row = sample.selectExpr(*(sql for n, one in enumerate(wanted) for sql in sampled(n, one)))
     [found] = row.collect()
-    return [SampledBins.of(one, found[f"q{n}"], found[f"c{n}"]) for n, one in enumerate(wanted)]
+    of = SampledBins.of_middle if parts.cuts == (UNDIVIDED,) else SampledBins.of
+    return [of(one, found[f"q{n}"], found[f"c{n}"]) for n, one in enumerate(wanted)]
+
+
+def _counted_at_once(
+    parts: Parts, wanted: Sequence[MedianSql], bins: Sequence[SampledBins]
+) -> Iterator[Mapping[str, Any]]:
+    """The same as ``_counted`` of rows that are not divided, by one plain aggregation."""
+    values = parts.frame.selectExpr(*(f"{one.value} AS v{n}" for n, one in enumerate(wanted)))
+    numbered = values.selectExpr(*(f"{one.number(f'v{n}')} AS b{n}" for n, one in enumerate(bins)))
+    counts = [
+        f"count(if(b{n} = {number}, 1, NULL)) AS c{n}_{number}"
+        for n, one in enumerate(bins)
+        for number in one.numbers
+    ]
+    [row] = numbered.selectExpr(*counts, *padding(len(counts))).collect()
+    for n, one in enumerate(bins):
+        found = [row[f"c{n}_{number}"] for number in one.numbers]
+        total = sum(found)
+        for number, (count, upto) in enumerate(zip(found, accumulate(found), strict=True)):
+            is_middle = upto > (total - 1) // 2 and upto - count <= total // 2
+            if count and (is_middle or number == one.nan):
+                yield {
+                    _CUT: 0,
+                    _COLUMN: n,
+                    _BIN: number,
+                    _COUNT: count,
+                    _UP_TO: upto,
+                    _TOTAL: total,
+                }
 
 
 def _counted(parts: Parts, wanted: Sequence[MedianSql], bins: Sequence[SampledBins]) -> list[Row]:
@@ -158,11 +216,11 @@ def _counted(parts: Parts, wanted: Sequence[MedianSql], bins: Sequence[SampledBi
     ranked = by_cut.selectExpr(
         "*",
         f"sum({_COUNT}) OVER (PARTITION BY {part} ORDER BY {_BIN}) AS {_UP_TO}",
-        f"sum({_COUNT}) OVER (PARTITION BY {part}) AS total",
+        f"sum({_COUNT}) OVER (PARTITION BY {part}) AS {_TOTAL}",
     )
     nan = " ".join(f"WHEN {n} THEN {one.nan}" for n, one in enumerate(bins))
     held = ranked.where(
-        f"({_UP_TO} > (total - 1) DIV 2 AND {_UP_TO} - {_COUNT} <= total DIV 2) "
+        f"({_UP_TO} > ({_TOTAL} - 1) DIV 2 AND {_UP_TO} - {_COUNT} <= {_TOTAL} DIV 2) "
         f"OR {_BIN} = CASE {_COLUMN} {nan} END"
     )
     return _collected(held, parts, 3 * len(wanted))
@@ -175,7 +233,7 @@ def _collected(found: DataFrame, parts: Parts, most: int) -> list[Row]:
     return parts.bounded(found, MOST_PARTS * most)
 
 
-def _part(row: Row, parts: Parts) -> Slice:
+def _part(row: Mapping[str, Any] | Row, parts: Parts) -> Slice:
     return parts.slice(row, parts.cuts[row[_CUT]])
 
 
