@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import dq_dagster as dq
 from dq_dagster.rules.catalogue import BUILT_IN
+from dq_dagster.spark.passes import samples
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -168,6 +171,51 @@ def test_each_slice_has_its_own(table: DataFrame) -> None:
     assert shown(result["set"]) == [("XX", 2)]
     assert result["unique", "a"].samples == result["unique", "b"].samples == ()
     assert shown(result["unique"]) == [("2", 2)]
+
+
+@pytest.mark.parametrize("includes_blank", [False, True])
+def test_repeated_values_are_counted_as_rows_are_found(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, *, includes_blank: bool
+) -> None:
+    """Where values are themselves they are counted; a window over all rows says the same."""
+    chance = random.Random(3)
+    choices: dict[str, list[Any]] = {
+        "day": ["a", "b", None],
+        "n": [1, 2, 3, 4, None],
+        "s": ["", " ", "x", "X", "y", "y ", None],
+        "f": [0.0, -0.0, 1.5, float("nan"), None],
+        "d": [Decimal("1.0"), Decimal("1.5"), None],
+        "free": ["x", "X", "y", None],
+    }
+    rows = [tuple(map(chance.choice, choices.values())) for _ in range(60)]
+    kinds = "day string, n int, s string, f double, d decimal(3,1), free string collate utf8_lcase"
+    frame = spark.createDataFrame([*rows, ("a", 9, "once", 9.5, Decimal(9), "once")], kinds)
+    columns = ["n", "s", "f", "d", "free"]
+    fields: dict[str, Any] = {
+        "scope": "both",
+        "where": "day IS NOT NULL OR n > 1",
+        "empty_includes_blank": includes_blank,
+    }
+    rules: list[dq.Rule] = [
+        *(dq.ColumnUnique(name=f"each {name}", columns=name, **fields) for name in columns),
+        *(
+            dq.UniqueKey(
+                name=f"key {name} {empty}", columns=["s", name], empty_is_key=empty, **fields
+            )
+            for name in ("n", "d")
+            for empty in (False, True)
+        ),
+        dq.ColumnValuesInSet(name="set", columns="n", values=[1], scope="both"),
+    ]
+
+    def found() -> dict[tuple[str, str | None], Shown]:
+        result = dq.evaluate(frame, rules, partition_by="day")
+        return {(one.rule.name, one.partition): shown(one) for one in result}
+
+    counted = found()
+    monkeypatch.setattr(samples, "_is_itself", lambda *_: False)
+    assert counted == found()
+    assert all(counted.values())
 
 
 def test_sensitive_columns_are_masked_in_spark(spark: SparkSession) -> None:

@@ -6,18 +6,20 @@ and counted inside Spark. Only the few that are shown leave it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, TypeAlias
 
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from dq_dagster.errors import RuleFailure
 from dq_dagster.metrics.conditions import Fault, Sample
 from dq_dagster.metrics.frequency import Repeated
 from dq_dagster.spark.expressions.predicates import fault_sql
+from dq_dagster.spark.expressions.values import counting
 from dq_dagster.spark.frames.columns import ColumnRef, JudgedTable, text_literal
 from dq_dagster.spark.frames.failures import without_quoting_rows
 from dq_dagster.spark.passes.faults import widened
@@ -33,6 +35,7 @@ _MOST_COLUMNS = 4
 # Of so many columns and conditions at most; each is one more expression for every row.
 _MOST_AT_ONCE = 100
 MASK = "***"
+_AS_SHOWN = (T.IntegralType, T.DecimalType, T.BooleanType, T.DateType, T.BinaryType)
 _NESTED = (T.ArrayType, T.MapType, T.StructType, T.VariantType)
 
 # Faults that are looked at together, with the partitions to look in; None is all rows.
@@ -66,12 +69,13 @@ class SampledRows:
         branches = [
             branch
             for divided in (False, True)
-            if (branch := self._values(shown, wanted, divided=divided)) is not None
+            for branch in self._values(shown, wanted, divided=divided)
         ]
         if not branches:
             return {}
         values = reduce(lambda some, more: some.unionAll(more), branches)
-        counted = values.groupBy("task", "part", "number", "texts", "hash").count()
+        alike = values.groupBy("task", "part", "number", "texts", "hash")
+        counted = alike.agg(F.expr("sum(n)").alias("count"))
         order = "count DESC, texts, number, hash"
         ranked = counted.selectExpr(
             "*", f"row_number() OVER (PARTITION BY task, part ORDER BY {order}) AS place"
@@ -97,8 +101,11 @@ class SampledRows:
 
     def _values(
         self, shown: Sequence[_Shown], wanted: Wanted, *, divided: bool
-    ) -> DataFrame | None:
-        """The values of each row with a fault, once for each rule that it breaks."""
+    ) -> Iterator[DataFrame]:
+        """The values of each row with a fault, once for each rule that it breaks.
+
+        Values that repeat are already counted.
+        """
         wide, entries = self.frame, []
         key = self.partition if divided else None
         tasks = list(wanted)
@@ -106,18 +113,41 @@ class SampledRows:
             parts = [part for part in wanted[one.task] if (part is not None) is divided]
             if not parts or (divided and key is None):
                 continue
+            inside = f" AND {key} IN ({_listed(parts)})" if divided else ""
+            place = tasks.index(one.task), number
+            if one.repeated is not None:
+                yield self._repeated(one, one.repeated, place, key, inside)
+                continue
             for fault in one.faults:
                 wide = widened(fault, wide, self.table, key)
             found = " OR ".join(fault_sql(fault, self.table) for fault in one.faults)
-            inside = f" AND {key} IN ({_listed(parts)})" if divided else ""
-            entry = one.entry(tasks.index(one.task), number, key)
-            entries.append(f"if(({found}){inside}, {entry}, NULL)")
+            entries.append(f"if(({found}){inside}, {one.entry(*place, key)}, NULL)")
         if not entries:
-            return None
+            return
         # Not behind a filter of all these conditions: of twenty of them before a generator, Spark's
         # planner makes so many combinations that they take all memory.
         broken = f"filter(array({', '.join(entries)}), one -> one IS NOT NULL)"
-        return wide.selectExpr(f"inline_outer({broken})").where("task IS NOT NULL")
+        yield wide.selectExpr(f"inline_outer({broken})").where("task IS NOT NULL")
+
+    def _repeated(
+        self,
+        one: _Shown,
+        condition: Repeated,
+        place: tuple[int, int],
+        key: str | None,
+        inside: str,
+    ) -> DataFrame:
+        """The same by counting each value: a window would put all rows in order."""
+        [fault] = one.faults
+        given = f"({counting(condition.grouping, self.table, alias='k').sql}) IS NOT NULL"
+        among = given if fault.where is None else f"if(({fault.where}), {given}, false)"
+        columns = {f"v{n}": value.column.sql for n, value in enumerate(one.values)}
+        columns |= {} if key is None else {"p": key}
+        rows = self.frame.where(f"{among}{inside}")
+        named = rows.selectExpr(*(f"{sql} AS {name}" for name, sql in columns.items()))
+        several = named.groupBy(*columns).agg(F.expr("count(1)").alias("n")).where("n > 1")
+        fields = one.named(columns).fields(*place, None if key is None else "p") | {"n": "n"}
+        return several.selectExpr(*(f"{sql} AS {name}" for name, sql in fields.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +187,37 @@ class _Shown:
     faults: tuple[Fault, ...]
     values: tuple[ShownValue, ...]
 
+    @property
+    def repeated(self) -> Repeated | None:
+        """The only fault, if it is that the values as they are shown occur more than once."""
+        if len(self.faults) > 1 or not isinstance(self.faults[0].condition, Repeated):
+            return None
+        condition = self.faults[0].condition
+        grouping = condition.grouping
+        alone = len(grouping.columns) == 1 and not grouping.counts_empty
+        blanks = grouping.blank_is_empty and not alone
+        return condition if all(_is_itself(v.column.kind, blanks) for v in self.values) else None
+
+    def named(self, names: Iterable[str]) -> _Shown:
+        """The same where the values have these names."""
+        pairs = zip(self.values, names, strict=False)
+        values = (replace(one, column=replace(one.column, sql=name)) for one, name in pairs)
+        return replace(self, values=tuple(values))
+
     def entry(self, task: int, number: int, key: str | None) -> str:
-        fields = {
+        fields = self.fields(task, number, key)
+        listed = ", ".join(f"'{name}', {sql}" for name, sql in fields.items())
+        return f"named_struct({listed})"
+
+    def fields(self, task: int, number: int, key: str | None) -> dict[str, str]:
+        return {
             "task": str(task),
             "part": "CAST(NULL AS STRING)" if key is None else key,
             "number": str(number),
             "texts": f"array({', '.join(one.cut for one in self.values[:_MOST_COLUMNS])})",
             "hash": f"xxhash64({', '.join(one.whole for one in self.values)})",
+            "n": "1L",
         }
-        listed = ", ".join(f"'{name}', {sql}" for name, sql in fields.items())
-        return f"named_struct({listed})"
 
     def sample(self, row: Row) -> Sample:
         kept = self.values[:_MOST_COLUMNS]
@@ -176,6 +227,13 @@ class _Shown:
             row["count"],
             tuple(one.is_text for one in kept),
         )
+
+
+def _is_itself(kind: T.DataType, blanks: bool) -> bool:  # noqa: FBT001
+    """Whether two values are equal only if they look the same; blanks may count as one value."""
+    if isinstance(kind, T.StringType):
+        return kind.isUTF8BinaryCollation() and not blanks
+    return isinstance(kind, _AS_SHOWN)
 
 
 def _by_task(
