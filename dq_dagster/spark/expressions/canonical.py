@@ -6,6 +6,7 @@ hash, lets a NULL leave no trace in the hash of a row, and forgets in one where 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 from pyspark.sql import types as T
@@ -33,6 +34,8 @@ _SHORT_DECIMAL, _LONG_DECIMAL = 18, 38
 _FLAGS = 62
 # What the second hash begins with, so that it is another function than the first.
 _SEED = 0x9E3779B97F4A7C1
+# Not a multiple of eight bytes: what hashes alike by words does not if the words are others.
+_SALT = secrets.token_hex(3 + secrets.randbelow(5))
 
 
 def comparable_form(column: ColumnRef) -> ColumnRef:
@@ -134,3 +137,11 @@ def row_hashes(values: Sequence[str]) -> tuple[str, str]:
     forwards = ", ".join([*values, *flags])
     backwards = ", ".join([f"{_SEED}L", *flags, *reversed(values)])
     return f"xxhash64({forwards})", f"xxhash64({backwards})"
+
+
+def two_hashes(sql: str) -> tuple[str, str]:
+    """Of bytes: 128 bits together, and nobody can tell beforehand which bytes share them.
+
+    They are others in each process, so only ``row_hashes`` can be kept.
+    """
+    return f"xxhash64({sql})", f"xxhash64(concat(X'{_SALT}', {sql}))"

@@ -21,7 +21,7 @@ from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.slicing import UNSLICED, Division, Parts
 from dq_dagster.spark.passes.blocks.workers import SETTING
 from dq_dagster.spark.passes.run import run
-from dq_dagster.spark.passes.values import medians
+from dq_dagster.spark.passes.values import measure, medians
 from dq_dagster.spark.passes.values.glance import Glance, glance
 
 ROWS = 24_000
@@ -138,3 +138,18 @@ def test_first_rows_that_mislead_cost_a_second_look_and_no_wrong_median(
         values = sorted(_values(one.metric.column, Slice()))
         middle = midpoint(values[(len(values) - 1) // 2], values[len(values) // 2])
         assert found[one.metric] == {Slice(): middle}
+
+
+def test_no_worker_is_asked_for_what_is_counted_by_sql_anyway(
+    table: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(measure, "has_blocks", lambda session: asked.append(session) or False)
+    few, many = (
+        UniqueCount(Grouping((name,), blank_is_empty=False, where=None))
+        for name in ("few", "texts")
+    )
+    run(Pass(PassKind.COUNT_VALUES, (few,), (UNDIVIDED,)), table, JudgedTable.of(table))
+    assert not asked
+    run(Pass(PassKind.COUNT_VALUES, (many,), (UNDIVIDED,)), table, JudgedTable.of(table))
+    assert asked

@@ -8,19 +8,17 @@ texts share both is not excluded, only unlikely: were the hashes ideal, it would
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 
 from pyspark.sql import types as T
 
 from dq_dagster.metrics.frequency import Grouping
+from dq_dagster.spark.expressions.canonical import two_hashes
 from dq_dagster.spark.expressions.predicates import value_or_empty
 from dq_dagster.spark.expressions.values import value_or_null
 from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, JudgedTable
 
 _AS_THEY_ARE = (T.IntegralType, T.DecimalType, T.DateType, T.TimestampType, T.TimestampNTZType)
-# Not a multiple of eight bytes: what hashes alike by words does not if the words are others.
-_SALT = secrets.token_hex(3 + secrets.randbelow(5))
 
 BlockKey = tuple[str, ...]
 
@@ -99,8 +97,3 @@ def _is_text(kind: T.DataType) -> bool:
 
 def _hashed(sql: str, given: str) -> BlockKey:
     return tuple(f"if({given}, {one}, NULL)" for one in two_hashes(sql))
-
-
-def two_hashes(sql: str) -> tuple[str, str]:
-    """Of bytes: 128 bits together, and nobody can tell beforehand which bytes share them."""
-    return f"xxhash64({sql})", f"xxhash64(concat(X'{_SALT}', {sql}))"

@@ -9,10 +9,9 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import Misfit
 from dq_dagster.metrics.diffs import Leeway, RowComparison, SchemaDifferences
-from dq_dagster.spark.expressions.canonical import comparable_form
+from dq_dagster.spark.expressions.canonical import comparable_form, two_hashes
 from dq_dagster.spark.expressions.differences import distance, largest_distance, within
 from dq_dagster.spark.frames.columns import FLOATS, ColumnRef, JudgedTable
-from dq_dagster.spark.passes.blocks.keys import two_hashes
 from dq_dagster.spark.passes.lookups import Pairs, comparable
 
 _SPACES = r"'[\\s\\p{Z}]+'"

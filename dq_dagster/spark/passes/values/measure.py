@@ -80,13 +80,13 @@ def _found(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _F
     # Starting a worker, or a further query, takes longer than all else that is done for a few rows.
     keys = {} if parts.is_small else _keys(tasks, table)
     seen = Glance() if parts.is_small else glance(parts, _glanced(tasks, keys))
-    has_workers = not parts.is_small and has_blocks(parts.frame.sparkSession)
-    apart: frozenset[Any] = frozenset()
-    if parts.cuts == (UNDIVIDED,) or not has_workers:
+    undivided = parts.cuts == (UNDIVIDED,)
+    mine = {} if parts.is_small else _of_blocks(tasks, keys, seen.few if undivided else ())
+    if mine and not has_blocks(parts.frame.sparkSession):
+        mine = {}
+    if undivided or not mine:
         # They are soonest counted where they are; of many parts that would be once more for each.
-        apart = seen.few
-        keys = {grouping: key for grouping, key in keys.items() if grouping not in apart}
-    mine = _of_blocks(tasks, keys, apart) if has_workers else {}
+        keys = {grouping: key for grouping, key in keys.items() if grouping not in seen.few}
     by_sql = {unit: task for unit, task in tasks.items() if unit not in mine}
     runs: dict[str, Callable[[], _Found]] = {}
     if mine:
@@ -101,8 +101,9 @@ def _found(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _F
 
 
 def _of_blocks(
-    tasks: Mapping[_Unit, _Task], keys: Mapping[Grouping, BlockKey], apart: Collection[_Unit]
+    tasks: Mapping[_Unit, _Task], keys: Mapping[Grouping, BlockKey], apart: Collection[Hashable]
 ) -> dict[_Unit, _Task]:
+    """What blocks know how to answer, without what is better left apart."""
     return {
         unit: task
         for unit, task in tasks.items()
