@@ -143,8 +143,13 @@ def test_first_rows_that_mislead_cost_a_second_look_and_no_wrong_median(
 def test_no_worker_is_asked_for_what_is_counted_by_sql_anyway(
     table: DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(measure, "has_blocks", lambda session: asked.append(session) or False)
+    asked: list[SparkSession] = []
+
+    def none(session: SparkSession) -> bool:
+        asked.append(session)
+        return False
+
+    monkeypatch.setattr(measure, "has_blocks", none)
     few, many = (
         UniqueCount(Grouping((name,), blank_is_empty=False, where=None))
         for name in ("few", "texts")

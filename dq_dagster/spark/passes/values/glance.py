@@ -33,7 +33,7 @@ def glance(parts: Parts, values: Mapping[Hashable, str]) -> Glance:
     named = parts.frame.selectExpr(*(f"{sql} AS k{n}" for n, sql in enumerate(values.values())))
     numbers = [isinstance(field.dataType, T.IntegralType) for field in named.schema.fields]
     columns = [
-        # Numbers as they are, to see whether they rise; others only have to be told apart.
+        # Numbers as they are, to see whether they rise; of others only which are equal.
         f"k{n}" if is_number else f"if(k{n} IS NULL, NULL, xxhash64(k{n})) AS k{n}"
         for n, is_number in enumerate(numbers)
     ]
