@@ -174,3 +174,21 @@ def test_decimals_keep_their_value(spark: SparkSession) -> None:
     kinds = [field.dataType.simpleString() for field in found.schema.fields]
     assert list(zip(found.collect()[0], kinds, strict=True)) == wanted
     assert len(sql) > 200
+
+
+@pytest.mark.parametrize("digits", [1, 9, 15, 16])
+def test_sums_of_decimals_are_exact(spark: SparkSession, digits: int) -> None:
+    random, most = Random(digits), 10**digits - 1
+    units = [most, -most, most - 1, 0, *(random.randint(-most, most) for _ in range(300)), None]
+    for scale in {0, 1, digits // 2, digits}:
+        values = [None if unit is None else Decimal(unit).scaleb(-scale) for unit in units]
+        schema = f"part int, value decimal({digits}, {scale})"
+        parted = [(n % 3, value) for n, value in enumerate(values)]
+        frame = spark.createDataFrame(parted, schema)
+        rule = dq.ColumnSumInRange(name="sum", columns="value", max=10**20, scope="both")
+        found = dq.evaluate(frame, [rule], partition_by="part")
+        for outcome in found:
+            part = None if outcome.partition is None else int(outcome.partition)
+            mine = [v for p, v in parted if v is not None and part in (None, p)]
+            assert outcome.observed == sum(mine, Decimal(0)), (scale, part)
+            assert isinstance(outcome.observed, Decimal)

@@ -15,6 +15,7 @@ from dq_dagster.errors import TooManyParts
 from dq_dagster.metrics.measured import NO_KEY, UNDIVIDED, Cut, Slice
 from dq_dagster.metrics.metric import midpoint
 from dq_dagster.metrics.states import EXACT
+from dq_dagster.spark.expressions.aggregates import DOUBLE_DIGITS
 from dq_dagster.spark.expressions.bins import MedianSql, Middles, Number
 from dq_dagster.spark.frames.columns import FLOATS, identifier
 from dq_dagster.spark.frames.slicing import MOST_PARTS, Parts
@@ -24,9 +25,8 @@ from dq_dagster.spark.passes.blocks.workers import mapped
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# So many digits fit into a whole number of 64 bits, and so many are exact as a double.
+# So many digits fit into a whole number of 64 bits.
 _LONG_DIGITS = 18
-_DOUBLE_DIGITS = 15
 
 
 def has_ranks(one: MedianSql) -> bool:
@@ -43,7 +43,7 @@ def ranked_sql(one: MedianSql) -> str:
 
 
 def _is_short(kind: T.DataType) -> bool:
-    return isinstance(kind, T.DecimalType) and kind.precision <= _DOUBLE_DIGITS
+    return isinstance(kind, T.DecimalType) and kind.precision <= DOUBLE_DIGITS
 
 
 def medians_in_blocks(
