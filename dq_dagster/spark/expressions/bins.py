@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any, NamedTuple
 
 from pyspark.sql import types as T
 
@@ -59,16 +60,28 @@ def median_sql(metric: ColumnMedian, table: JudgedTable) -> MedianSql:
     return MedianSql(metric, column, value_or_null(column.sql, metric.where))
 
 
-def sampled(n: int, one: MedianSql) -> list[str]:
+class Sampled(NamedTuple):
+    """What a sample says of a column: where its values lie, and how many there were."""
+
+    quantiles: Sequence[Number] | None
+    rows: int
+
+    @classmethod
+    def read(cls, row: Any, n: int) -> Sampled:
+        """From the results of the n-th aggregates that ``sampled`` names."""
+        return cls(row[f"q{n}"], row[f"c{n}"])
+
+
+def sampled(n: int, one: MedianSql, value: str) -> list[str]:
     """Aggregates over a sample that say where the values of a column lie."""
-    value = one.value
+    number = value
     if isinstance(one.column.kind, T.DecimalType):
         # Spark counts with doubles here; its way back to a decimal fails for the largest.
-        value = f"CAST({value} AS DOUBLE)"
+        number = f"CAST({value} AS DOUBLE)"
     ranks = ", ".join(f"{rank!r}D" for rank in (*_SPREAD, *_NEAR))
     return [
-        f"percentile_approx({value}, array({ranks}), {_ACCURACY}) AS q{n}",
-        f"count({one.value}) AS c{n}",
+        f"percentile_approx({number}, array({ranks}), {_ACCURACY}) AS q{n}",
+        f"count({value}) AS c{n}",
     ]
 
 
@@ -80,22 +93,20 @@ class SampledBins:
     values: tuple[Number, ...]
 
     @classmethod
-    def of(cls, one: MedianSql, quantiles: Sequence[Number] | None, rows: int) -> SampledBins:
-        some = list(quantiles or ())[: len(_SPREAD)]
-        if rows <= _FEW_SAMPLED:
+    def of(cls, one: MedianSql, seen: Sampled) -> SampledBins:
+        some = list(seen.quantiles or ())[: len(_SPREAD)]
+        if seen.rows <= _FEW_SAMPLED:
             every = _MOST // _FEW
             some = some[every - 1 :: every]
         return cls._between(one, some)
 
     @classmethod
-    def of_middle(
-        cls, one: MedianSql, quantiles: Sequence[Number] | None, rows: int
-    ) -> SampledBins:
+    def of_middle(cls, one: MedianSql, seen: Sampled) -> SampledBins:
         """Few bins, for rows that are not divided: narrow ones beside the middle of the sample."""
-        if not quantiles:
+        if not seen.quantiles:
             return cls._between(one, ())
-        middle, *pairs = list(quantiles)[len(_SPREAD) :]
-        needed = _DEVIATIONS * (0.5 / math.sqrt(rows) + 1 / _ACCURACY)
+        middle, *pairs = list(seen.quantiles)[len(_SPREAD) :]
+        needed = _DEVIATIONS * (0.5 / math.sqrt(seen.rows) + 1 / _ACCURACY)
         at = next((n for n, apart in enumerate(_APART) if apart >= needed), len(_APART) - 1)
         return cls._between(one, [middle, *pairs[2 * at : 2 * at + 2]])
 

@@ -16,7 +16,7 @@ from dq_dagster.metrics.frequency import DistinctCount, GroupedRows, Grouping, U
 from dq_dagster.metrics.measured import BY_PARTITION, UNDIVIDED, Cut, Slice
 from dq_dagster.metrics.metric import ColumnMedian, Metric, midpoint
 from dq_dagster.plan.plan import Pass
-from dq_dagster.spark.expressions.bins import median_sql
+from dq_dagster.spark.expressions.bins import SampledBins, median_sql
 from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.slicing import UNSLICED, Division, Parts
 from dq_dagster.spark.passes.blocks.workers import SETTING
@@ -67,7 +67,13 @@ def way(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[None]:
 
 
 def test_what_is_seen(table: DataFrame) -> None:
-    found = glance(Parts.of(table, (UNDIVIDED,), UNSLICED), {name: name for name in COLUMNS})
+    rows = Parts.of(table, (UNDIVIDED,), UNSLICED)
+    middle = median_sql(ColumnMedian("mixed_up"), JudgedTable.of(table))
+    found = glance(rows, {name: name for name in COLUMNS}, [middle])
+    seen = found.middles[middle.metric]
+    assert 900 < seen.rows < 1_500
+    assert seen.quantiles is not None
+    assert 4e8 < SampledBins.of_middle(middle, seen).values[1] < 6e8
     assert found.rising == {
         "rising", "rising_with_holes", "rising_but_the_last", "rising_anew",
     }  # fmt: skip
@@ -117,22 +123,25 @@ def _values(name: str, part: Slice) -> list[Any]:
     return [v for v, p in pairs if v is not None and part.partition in (None, p)]
 
 
+@pytest.mark.parametrize("most_listed", [0, 1_000_000], ids=["shuffled", "listed"])
 def test_first_rows_that_mislead_cost_a_second_look_and_no_wrong_median(
-    table: DataFrame, monkeypatch: pytest.MonkeyPatch
+    table: DataFrame, monkeypatch: pytest.MonkeyPatch, most_listed: int
 ) -> None:
-    monkeypatch.setattr(medians, "_FIRST_ROWS", 100)
     monkeypatch.setattr(medians, "_MOST_ROWS", 1_000)
+    monkeypatch.setattr(medians, "_MOST_LISTED", most_listed)
     tried: list[list[str]] = []
     by_bins = medians._by_bins  # noqa: SLF001
 
-    def seen(parts: Parts, wanted: Any, sample: Any) -> Any:
+    def seen(parts: Parts, wanted: Any, bins: Any, widest: float) -> Any:
         tried.append([one.metric.column for one in wanted])
-        return by_bins(parts, wanted, sample)
+        return by_bins(parts, wanted, bins, widest)
 
     monkeypatch.setattr(medians, "_by_bins", seen)
     names = ["rising", "few"]
     wanted = [median_sql(ColumnMedian(name), JudgedTable.of(table)) for name in names]
-    found = medians.medians(Parts.of(table, (UNDIVIDED,), UNSLICED), wanted)
+    rows = Parts.of(table, (UNDIVIDED,), UNSLICED)
+    first = glance(Parts.of(table.where("rising < -20000"), (UNDIVIDED,), UNSLICED), {}, wanted)
+    found = medians.medians(rows, wanted, first.middles)
     assert tried == [names, ["rising"]]
     for one in wanted:
         values = sorted(_values(one.metric.column, Slice()))

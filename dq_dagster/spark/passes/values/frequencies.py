@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
@@ -18,6 +19,7 @@ from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
 from dq_dagster.spark.expressions.values import Counting, transport
 from dq_dagster.spark.frames.columns import ColumnRef, identifier
 from dq_dagster.spark.frames.slicing import Parts, grouped_by_sets, grouping_id
+from dq_dagster.spark.passes.queries import side_by_side
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -32,15 +34,18 @@ def count_values(
     parts: Parts, wanted: Sequence[Counting]
 ) -> dict[Grouping, dict[Slice, Frequencies]]:
     """The frequencies of each grouping in each part, from as few passes as is fast."""
-    found: dict[Grouping, dict[Slice, Frequencies]] = {}
     # Comparing with a set makes Spark sort all values it counts, so others are counted apart,
     # unless they are so few that a further query costs more.
     apart = ([one for one in wanted if one.sets], [one for one in wanted if not one.sets])
-    for some in [wanted] if parts.is_small else apart:
-        size = max(1, _MOST_SETS // len(parts.cuts))
-        for start in range(0, len(some), size):
-            found |= _counted(parts, some[start : start + size])
-    return found
+    size = max(1, _MOST_SETS // len(parts.cuts))
+    batches = [
+        some[start : start + size]
+        for some in ([wanted] if parts.is_small else apart)
+        for start in range(0, len(some), size)
+    ]
+    runs = {n: partial(_counted, parts, batch) for n, batch in enumerate(batches)}
+    counted = side_by_side(runs, parts.frame.sparkSession)
+    return {grouping: found for one in counted.values() for grouping, found in one.items()}
 
 
 def _counted(parts: Parts, wanted: Sequence[Counting]) -> dict[Grouping, dict[Slice, Frequencies]]:

@@ -79,9 +79,11 @@ def _found(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _F
     """In blocks what those can answer; beside it, by SQL, what they cannot."""
     # Starting a worker, or a further query, takes longer than all else that is done for a few rows.
     keys = {} if parts.is_small else _keys(tasks, table)
-    seen = Glance() if parts.is_small else glance(parts, _glanced(tasks, keys))
+    seen = Glance() if parts.is_small else _glance(parts, tasks, keys)
     undivided = parts.cuts == (UNDIVIDED,)
-    mine = {} if parts.is_small else _of_blocks(tasks, keys, seen.few if undivided else ())
+    # What lies around the middle of a sample is counted where it is, and soon: nothing is moved.
+    apart = {*seen.few, *seen.middles} if undivided else ()
+    mine = {} if parts.is_small else _of_blocks(tasks, keys, apart)
     if mine and not has_blocks(parts.frame.sparkSession):
         mine = {}
     if undivided or not mine:
@@ -92,12 +94,12 @@ def _found(parts: Parts, tasks: Mapping[_Unit, _Task], table: JudgedTable) -> _F
     if mine:
         runs["blocks"] = partial(_in_blocks, parts, mine, keys, seen)
     if by_sql:
-        runs["sql"] = partial(_by_sql, parts, by_sql, keys)
+        runs["sql"] = partial(_by_sql, parts, by_sql, keys, seen)
     found: _Found = {}
     for some in side_by_side(runs, parts.frame.sparkSession).values():
         found |= some
     rest = {unit: task for unit, task in mine.items() if unit not in found}
-    return found | _by_sql(parts, rest, keys) if rest else found
+    return found | _by_sql(parts, rest, keys, seen) if rest else found
 
 
 def _of_blocks(
@@ -116,14 +118,11 @@ def _of_blocks(
     }
 
 
-def _glanced(
-    tasks: Mapping[_Unit, _Task], keys: Mapping[Grouping, BlockKey]
-) -> dict[Hashable, str]:
-    found: dict[Hashable, str] = {grouping: key[0] for grouping, key in keys.items()}
-    for task in tasks.values():
-        if isinstance(task, MedianSql):
-            found[task.metric] = task.value
-    return found
+def _glance(
+    parts: Parts, tasks: Mapping[_Unit, _Task], keys: Mapping[Grouping, BlockKey]
+) -> Glance:
+    medians = [task for task in tasks.values() if isinstance(task, MedianSql)]
+    return glance(parts, {grouping: key[0] for grouping, key in keys.items()}, medians)
 
 
 def _keys(tasks: Mapping[_Unit, _Task], table: JudgedTable) -> dict[Grouping, BlockKey]:
@@ -149,7 +148,10 @@ def _in_blocks(
 
 
 def _by_sql(
-    parts: Parts, tasks: Mapping[_Unit, _Task], keys: Mapping[Grouping, BlockKey]
+    parts: Parts,
+    tasks: Mapping[_Unit, _Task],
+    keys: Mapping[Grouping, BlockKey],
+    seen: Glance,
 ) -> _Found:
     plain = divides_by_partition_at_most(parts)
     mine = {grouping: key for grouping, key in keys.items() if plain and grouping in tasks}
@@ -163,7 +165,7 @@ def _by_sql(
     if counted:
         runs["counts"] = lambda: dict(count_values(parts, counted))
     if ranked:
-        runs["medians"] = lambda: dict(medians(parts, ranked))
+        runs["medians"] = lambda: dict(medians(parts, ranked, seen.middles))
     found: _Found = {}
     for some in side_by_side(runs, parts.frame.sparkSession).values():
         found |= some

@@ -18,12 +18,13 @@ from pyspark.sql import types as T
 
 from dq_dagster.errors import RuleFailure, Unmeasurable
 from dq_dagster.metrics.measured import UNDIVIDED, Cut, Slice
-from dq_dagster.metrics.metric import Metric, midpoint
+from dq_dagster.metrics.metric import ColumnMedian, Metric, midpoint
 from dq_dagster.spark.expressions.bins import (
     SHARE,
     MedianSql,
     Middles,
     Number,
+    Sampled,
     SampledBins,
     sampled,
 )
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
 _SEEDS = (1, 2, 3)
 # The middle values of a part; the same one twice, if their number is odd.
 _TWO = 2
-# So many values of a column are put in order by one task.
+# So many values of a column are put in order by one task, and so many of all columns are listed.
 _MOST_ROWS = 200_000
-# How many rows are looked at first, and how many of those that come first.
-_FIRST_ROWS = 20_000
-_FIRST_SHARE = 0.05
+_MOST_LISTED = 1_000_000
+# The share of all values that one bin may have which a glance at the first rows chose: these lie
+# beside each other, and can mislead.
 _WIDEST = 1 / 16
 # The place of a cut, the number of a column and of a bin, how many values, and how many up to them.
 _CUT, _COLUMN, _BIN, _COUNT, _UP_TO = "g", "c", "bin", "n", "upto"
@@ -52,14 +53,21 @@ _TOTAL = "total"
 
 
 def medians(
-    parts: Parts, wanted: Sequence[MedianSql]
+    parts: Parts, wanted: Sequence[MedianSql], seen: Mapping[ColumnMedian, Sampled]
 ) -> Mapping[Metric, dict[Slice, Any] | RuleFailure]:
-    """The median of each column in each part; None, or no part, where there is no value."""
+    """The median of each column in each part; None, or no part, where there is no value.
+
+    ``seen`` is what a glance at the first rows said. It serves where the rows are not divided.
+    """
     found: Middles = _of_few(parts, wanted) if parts.is_small else {}
-    for sample in _samples(parts):
-        missing = [one for one in wanted if one.metric not in found]
-        if missing:
-            found |= _by_bins(parts, missing, sample)
+    undivided = parts.cuts == (UNDIVIDED,)
+    of = SampledBins.of_middle if undivided else SampledBins.of
+    if known := [one for one in wanted if undivided and one.metric in seen]:
+        found |= _by_bins(parts, known, [of(one, seen[one.metric]) for one in known], _WIDEST)
+    for seed in _SEEDS:
+        if missing := [one for one in wanted if one.metric not in found]:
+            bins = [of(*pair) for pair in zip(missing, _sampled(parts, missing, seed), strict=True)]
+            found |= _by_bins(parts, missing, bins, 1)
     unfound = {one.metric: Unmeasurable.not_bracketed(one.column.name) for one in wanted}
     return {one.metric: found.get(one.metric, unfound[one.metric]) for one in wanted}
 
@@ -107,29 +115,15 @@ class _Place(NamedTuple):
     rank: int
 
 
-class _Sample(NamedTuple):
-    """Some rows, and the share of all values that one bin may have which such a sample chose."""
-
-    rows: DataFrame
-    widest: float = 1
-
-
-def _samples(parts: Parts) -> Iterator[_Sample]:
-    """The first one is cheap, and can mislead: its rows lie beside each other."""
-    if parts.cuts == (UNDIVIDED,):
-        first = parts.frame.coalesce(1).where(f"rand(1) < {_FIRST_SHARE!r}D")
-        yield _Sample(first.limit(_FIRST_ROWS), _WIDEST)
-    for seed in _SEEDS:
-        yield _Sample(parts.frame.where(f"rand({seed}) < {SHARE!r}D"))
-
-
-def _by_bins(parts: Parts, wanted: Sequence[MedianSql], sample: _Sample) -> Middles:
+def _by_bins(
+    parts: Parts, wanted: Sequence[MedianSql], bins: Sequence[SampledBins], widest: float
+) -> Middles:
     """The medians, without those of columns whose rows were others in the second query.
 
-    Those whose sample misled are left out as well.
+    Those whose sample misled, so that a bin has more than that share of all values, are left out.
     """
-    bins = _bins(parts, wanted, sample.rows)
     found: dict[tuple[Slice, int], list[Number | _Place]] = {}
+    open_: dict[tuple[int, int], int] = {}
     undivided = parts.cuts == (UNDIVIDED,)
     for row in (_counted_at_once if undivided else _counted)(parts, wanted, bins):
         part, column, number = _part(row, parts), row[_COLUMN], row[_BIN]
@@ -138,7 +132,7 @@ def _by_bins(parts: Parts, wanted: Sequence[MedianSql], sample: _Sample) -> Midd
             # It is greater than all others, and there is no median beside it.
             mine[:] = [float("nan")] * _TWO
             continue
-        most = max(_MOST_ROWS, sample.widest * row[_TOTAL])
+        most = max(_MOST_ROWS, widest * row[_TOTAL])
         if row[_COUNT] > most and bins[column].value(number) is None:
             continue
         for rank in ((row[_TOTAL] - 1) // 2, row[_TOTAL] // 2):
@@ -146,9 +140,12 @@ def _by_bins(parts: Parts, wanted: Sequence[MedianSql], sample: _Sample) -> Midd
             if 0 <= place < row[_COUNT] and len(mine) < _TWO:
                 value = bins[column].value(number)
                 mine.append(_Place(part, column, number, place) if value is None else value)
+                if value is None:
+                    open_[column, number] = row[_COUNT]
     places = [one for mine in found.values() for one in mine if isinstance(one, _Place)]
-    values = _values(parts, wanted, bins, places) if places else {}
-    return _middles(wanted, found, values)
+    if undivided and sum(open_.values()) <= _MOST_LISTED:
+        return _middles(wanted, found, _listed(parts, wanted, bins, places, open_))
+    return _middles(wanted, found, _values(parts, wanted, bins, places) if places else {})
 
 
 def _middles(
@@ -168,11 +165,11 @@ def _middles(
     return medians
 
 
-def _bins(parts: Parts, wanted: Sequence[MedianSql], sample: DataFrame) -> list[SampledBins]:
-    row = sample.selectExpr(*(sql for n, one in enumerate(wanted) for sql in sampled(n, one)))
-    [found] = row.collect()
-    of = SampledBins.of_middle if parts.cuts == (UNDIVIDED,) else SampledBins.of
-    return [of(one, found[f"q{n}"], found[f"c{n}"]) for n, one in enumerate(wanted)]
+def _sampled(parts: Parts, wanted: Sequence[MedianSql], seed: int) -> list[Sampled]:
+    sample = parts.frame.where(f"rand({seed}) < {SHARE!r}D")
+    texts = (sql for n, one in enumerate(wanted) for sql in sampled(n, one, one.value))
+    [row] = sample.selectExpr(*texts).collect()
+    return [Sampled.read(row, n) for n in range(len(wanted))]
 
 
 def _counted_at_once(
@@ -238,6 +235,41 @@ def _part(row: Mapping[str, Any] | Row, parts: Parts) -> Slice:
 
 
 # --- the values of a bin in order ---------------------------------------------------------------
+
+
+def _listed(
+    parts: Parts,
+    wanted: Sequence[MedianSql],
+    bins: Sequence[SampledBins],
+    places: Sequence[_Place],
+    open_: Mapping[tuple[int, int], int],
+) -> dict[_Place, Number]:
+    """The value at each place, of bins with few values: one query that lists these, no shuffle.
+
+    ``open_`` says how many values each bin had; of one that has others by now nothing is found.
+    """
+    ranks: dict[tuple[int, int], list[int]] = {}
+    for one in places:
+        ranks.setdefault((one.column, one.bin), []).append(one.rank)
+    if not ranks:
+        return {}
+    columns = dict.fromkeys(column for column, _ in ranks)
+    values = parts.frame.selectExpr(*(f"{wanted[n].value} AS v{n}" for n in columns))
+    numbered = values.selectExpr("*", *(f"{bins[n].number(f'v{n}')} AS b{n}" for n in columns))
+    texts: list[str] = []
+    for (column, number), some in ranks.items():
+        inside = f"if(b{column} = {number}, v{column}, NULL)"
+        ordered = f"array_sort(collect_list({inside}))"
+        middle = f"slice({ordered}, {min(some) + 1}, {max(some) - min(some) + 1})"
+        texts += [f"{middle} AS l{column}_{number}", f"count({inside}) AS n{column}_{number}"]
+    near = (f"b{column} = {number}" for column, number in ranks)
+    [row] = numbered.where(" OR ".join(near)).selectExpr(*texts).collect()
+    found: dict[_Place, Number] = {}
+    for one in places:
+        column, number = one.column, one.bin
+        if row[f"n{column}_{number}"] == open_[column, number]:
+            found[one] = row[f"l{column}_{number}"][one.rank - min(ranks[column, number])]
+    return found
 
 
 def _values(
