@@ -8,10 +8,11 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from dq_dagster.judging.wording import plural
-from dq_dagster.metrics.conditions import PassKind
+from dq_dagster.metrics.conditions import Fault, PassKind
 from dq_dagster.metrics.measured import BY_PARTITION, UNDIVIDED, Cut, finest
-from dq_dagster.metrics.metric import Burden, Metric, RecordCount
+from dq_dagster.metrics.metric import Burden, ConditionCount, Metric, RecordCount
 from dq_dagster.plan.request import CheckRequest, RequestedRule
+from dq_dagster.plan.unions import in_one
 from dq_dagster.rules.base.rule import Rule
 from dq_dagster.ruleset import RuleSet, as_rule_set
 
@@ -22,6 +23,9 @@ Wanted = dict[Metric, tuple[Cut, ...]]
 # pass costs. Those further passes are small, since small ones are compiled best.
 _ONE_PASS = 260
 _SMALL_PASS = 60
+# Past so many buffers, counts of faults are screened where so many are alike.
+_MOST_UNSCREENED = 60
+_LEAST_SCREENED = 4
 _MOST_UNITS = {
     # What is held of each grouping while it is counted adds up.
     PassKind.COUNT_VALUES: 20,
@@ -34,12 +38,24 @@ _MOST_UNITS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Screen:
+    """A count of the rows that have any of many faults: where it finds none, there is none each."""
+
+    any: ConditionCount
+    each: tuple[ConditionCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Pass:
-    """Metrics that are answered together, for the parts of each cut."""
+    """Metrics that are answered together, for the parts of each cut.
+
+    What ``screens`` stand for is counted among the rows that they find, if they find any.
+    """
 
     kind: PassKind
     metrics: tuple[Metric, ...]
     cuts: tuple[Cut, ...] = (UNDIVIDED,)
+    screens: tuple[Screen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +116,10 @@ class Plan:
         for number, step in enumerate(self.passes, 1):
             parts = "" if step.cuts == (UNDIVIDED,) else f", {', '.join(map(str, step.cuts))}"
             yield f"Pass {number}: {step.kind.value}{parts}; {plural(len(step.metrics), 'metric')}"
+            if step.screens:
+                screened = plural(sum(len(one.each) for one in step.screens), "metric")
+                rows = plural(len(step.screens), "count")
+                yield f"  ({screened} only among rows with any such fault, which {rows} finds first)"
             yield from (f"  {metric.key}" for metric in step.metrics)
 
     def _others(self) -> Iterable[str]:
@@ -180,10 +200,45 @@ def _aggregations(kind: PassKind, wanted: Wanted) -> list[Pass]:
         measured = finest([*cuts, Cut(partitioned)]) if metric.mergeable else cuts
         by_cuts.setdefault(measured, []).append(metric)
     return [
-        Pass(kind, tuple(step), cuts)
+        step
         for cuts, metrics in by_cuts.items()
         for some in _apart(metrics, burdens)
-        for step in _split(some, buffers)
+        for step in _aggregation(Pass(kind, tuple(some), cuts), buffers)
+    ]
+
+
+def _aggregation(step: Pass, buffers: Mapping[Metric, float]) -> list[Pass]:
+    """The pass, with screens if its metrics are very many, and in several if it is too large."""
+    many = sum(buffers[metric] for metric in step.metrics) > _MOST_UNSCREENED
+    screens: dict[Metric, Screen] = {one.any: one for one in _screens(step.metrics)} if many else {}
+    screened = {metric for screen in screens.values() for metric in screen.each}
+    first = [*(metric for metric in step.metrics if metric not in screened), *screens]
+    weights = {**buffers, **{metric: metric.buffers for metric in screens}}
+    found: list[Pass] = []
+    for some in _split(first, weights):
+        mine = tuple(screens[metric] for metric in some if metric in screens)
+        plain = [metric for metric in some if metric not in screens]
+        each = chain.from_iterable(screen.each for screen in mine)
+        found.append(replace(step, metrics=(*plain, *each), screens=mine))
+    return found
+
+
+def unscreened(step: Pass, metrics: Sequence[Metric]) -> list[Pass]:
+    """Some metrics of a pass with screens, in as many passes as they need by themselves."""
+    buffers = {metric: metric.buffers for metric in metrics}
+    passes = _split(metrics, buffers) if metrics else []
+    return [replace(step, metrics=tuple(some), screens=()) for some in passes]
+
+
+def _screens(metrics: Iterable[Metric]) -> list[Screen]:
+    counts = {
+        Fault(metric.condition, metric.where): metric
+        for metric in metrics
+        if isinstance(metric, ConditionCount) and metric.mergeable
+    }
+    return [
+        Screen(ConditionCount.of(any_), tuple(counts[fault] for fault in each))
+        for any_, each in in_one(counts, _LEAST_SCREENED)
     ]
 
 

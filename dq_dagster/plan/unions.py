@@ -1,6 +1,7 @@
 """The rows that have any of several faults, said in fewer faults.
 
-Where a row goes depends on whether it has any fault at all. Many rules about one column ask the
+Where a row goes depends on whether it has any fault at all, and where no row has any, none needs to
+be counted. Many rules about one column ask the
 same of it again and again. Of several ranges the tightest decides, as it does of conditions like
 ``amount < 100``; of several sets it is their union. Of patterns that differ in length alone, like
 ``[a-z]{1,9}``, it is the shortest if texts have to match, and the longest if none may; what lengths
@@ -32,10 +33,20 @@ from dq_dagster.sql.bounds import ColumnBound, column_bound
 
 def united(faults: Iterable[Fault]) -> list[Fault]:
     """At most as many faults: a row has one of these if and only if it has one of those."""
+    return _with_lengths([fault for group in _groups(faults) for fault in _united(group)])
+
+
+def in_one(faults: Iterable[Fault], least: int) -> list[tuple[Fault, list[Fault]]]:
+    """Faults that can be said in one, and those that it stands for, which are as many at least."""
+    groups = [group for group in _groups(faults) if len(group) >= least]
+    return [(any_[0], group) for group in groups if len(any_ := _united(group)) == 1]
+
+
+def _groups(faults: Iterable[Fault]) -> Iterable[list[Fault]]:
     groups: dict[Hashable, list[Fault]] = {}
     for fault in faults:
         groups.setdefault(_alike(fault), []).append(fault)
-    return _with_lengths([fault for group in groups.values() for fault in _united(group)])
+    return groups.values()
 
 
 def _alike(fault: Fault) -> Hashable:

@@ -98,6 +98,13 @@ def run(
 
     ``home`` are the same rows in the session they came from: only there Spark knows their files.
     """
+    if step.screens:
+        from dq_dagster.spark.passes.screens import measure_screened
+
+        def unscreened(steps: Sequence[Pass], some: DataFrame) -> States:
+            return run_group(steps, some, table, division) if steps else {}
+
+        return measure_screened(step, frame, table, unscreened)
     rows = frame if home is None or step.kind is not PassKind.FILES else home
     runner = _runner(step.kind)
     usable = division.usable(step.cuts) if division.problems else step.cuts

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import dq_dagster as dq
+from dq_dagster.spark.passes.blocks.workers import has_blocks
 from examples.bench.data import orders
 from examples.bench.suites import EVERYDAY, IN_ONE_PASS
 
@@ -119,6 +120,8 @@ def test_30_everyday_rules_take_at_most_12_jobs(spark: SparkSession, count_jobs:
     table = orders(spark, 200)
     found: list[dq.Outcome] = []
     assert len(EVERYDAY) == 30
+    # What workers can do is found out once a session, by a job of its own.
+    assert has_blocks(spark)
     assert count_jobs(lambda: found.extend(dq.evaluate(table, EVERYDAY, samples=False))) <= 12
     assert [outcome.message for outcome in found if outcome.status != "Ok"] == []
 
