@@ -175,6 +175,8 @@ class Pages:
             before=_moment(query.get("before", "")),
         )
         rules: Sequence[RuleStatus] = [*view.rules, *view.past_rules]
+        if (key := chosen_partition(chosen)) is not None:
+            chosen = choice_of(key)
         # The address may have the name of the rule or that of its check.
         check = history.info.check
         charts, more = charts_of(history)
@@ -186,7 +188,7 @@ class Pages:
             tab="rule",
             history=history,
             current=next((one for one in rules if one.info.check == check), None),
-            options=_options(history.partitions),
+            options=options_of(history.partitions, chosen),
             chosen=chosen,
             charts=charts,
             more_charts=more,
@@ -245,9 +247,14 @@ def _bands(points: Sequence[HistoryPoint]) -> set[str]:
     return {name for name, there in (("hard", hard), ("soft", soft)) if there}
 
 
-def _options(partitions: Sequence[str | None]) -> list[tuple[str, str]]:
-    some = partitions[:_MOST_OPTIONS]
-    return [(choice_of(one), "whole dataset" if one is None else one) for one in some]
+def options_of(partitions: Sequence[str | None], chosen: str) -> list[tuple[str, str]]:
+    """The first of them, and in any case what is chosen."""
+    every = {choice_of(one): "whole dataset" if one is None else one for one in partitions}
+    if chosen and chosen not in every and (key := chosen_partition(chosen)) is not None:
+        every = {chosen: key, **every}
+    some = list(every.items())
+    first = some[:_MOST_OPTIONS]
+    return first + [one for one in some[_MOST_OPTIONS:] if one[0] == chosen]
 
 
 def _date(text: str) -> date | None:

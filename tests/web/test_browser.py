@@ -134,6 +134,10 @@ def test_groups_of_rows_and_their_rule_are_texts(town: Town) -> None:
         page.goto(f"http://127.0.0.1:{town.port}/dataset?asset=orders&view=partitions")
         page.locator("td.key a").get_by_text(HOSTILE, exact=True).click()
         assert page.inner_text("h2 code") == HOSTILE
+        page.goto(f"http://127.0.0.1:{town.port}/rule?asset=customers&rule=complete")
+        assert page.inner_text(".card-head .tag") == HOSTILE
+        # Its description, its owner and its tag.
+        assert page.inner_text("section[aria-label='History of the rule']").count(HOSTILE) >= 3
         page.goto(f"http://127.0.0.1:{town.port}/flow?asset=customers")
         watched.check()
 
@@ -183,6 +187,23 @@ def test_a_refresh_keeps_the_row_and_the_focus(town: Town) -> None:
         page.focus("th[data-sort='score'] button")
         refreshed()
         assert page.evaluate("document.activeElement.textContent") == "Score"
+        watched.check()
+
+
+def test_a_refresh_keeps_the_place(town: Town) -> None:
+    with browser() as started:
+        watched = Watched(started, "light", width=390)
+        page = watched.page
+        page.goto(f"http://127.0.0.1:{town.port}/rule?asset=orders&rule=usual_amounts")
+        chart = page.locator("[data-scroll]")
+        places = "[scrollY, document.querySelector('[data-scroll]').scrollLeft]"
+        chart.evaluate("one => { one.scrollLeft = 40; scrollTo(0, 300); }")
+        assert page.evaluate(places) == [300, 40]
+        page.evaluate("document.querySelector('main').dataset.old = 'yes'")
+        page.keyboard.press("r")
+        page.wait_for_selector("main:not([data-old])")
+        page.wait_for_selector("html:not(.refreshing)")
+        assert page.evaluate(places) == [300, 40]
         watched.check()
 
 

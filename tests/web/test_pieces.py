@@ -25,6 +25,7 @@ from dq_dagster.web.links import (
     is_web_address,
 )
 from dq_dagster.web.markdown import text_of
+from dq_dagster.web.pages import options_of
 from dq_dagster.web.rendering import breakable, days_on_record, environment, render, visible
 from dq_dagster.web.security import allowed_hosts, host_name, is_loopback
 
@@ -116,6 +117,19 @@ def test_what_cannot_be_seen_is_written_out(text: str, seen: str) -> None:
 def test_a_partition_survives_forms_and_addresses(key: str) -> None:
     assert chosen_partition(choice_of(key)) == key
     assert not re.search(r"[\x00-\x1f]", choice_of(key))
+
+
+def test_what_is_chosen_can_be_seen_however_many_partitions_there_are() -> None:
+    keys = [None, *(f"{n:04}" for n in range(2_000))]
+    options = options_of(keys, "")
+    assert (len(options), options[:2]) == (
+        500,
+        [("whole", "whole dataset"), ("partition:0000", "0000")],
+    )
+    for key in ("1999", "older than those"):
+        options = options_of(keys, choice_of(key))
+        assert (choice_of(key), key) in options
+        assert len(dict(options)) == len(options) <= 501
 
 
 def days_of(first: date, last: date, ran: date) -> list[StatusDay]:

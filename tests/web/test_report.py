@@ -12,6 +12,7 @@ from typing import Any
 import dagster as dg
 import pytest
 from click.testing import CliRunner
+from markdown_it import MarkdownIt
 
 from dq_dagster.cli.main import main
 from dq_dagster.judging.judgement import Status
@@ -131,6 +132,21 @@ def test_hostile_texts_are_no_markup_in_markdown(town: Town) -> None:
     assert len([line for line in text.splitlines() if line.startswith("### ")]) == len(
         [one for one in town.logged.overview().datasets if one.status in {"Error", "Warning"}]
     )
+
+
+def test_a_reader_of_markdown_shows_hostile_texts_as_texts(town: Town) -> None:
+    rows = town.logged.overview().datasets
+    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    page = reader.render(markdown_report(town.logged, dagster_url="http://dagster.example"))
+    found = Elements.of(page)
+    allowed = "a h2 h3 li p strong table tbody td th thead tr ul".split()
+    assert [name for name in found.names if name not in allowed] == []
+    assert found.hosts <= {"dagster.example"}
+    assert found.names["tr"] == len(rows) + 1
+    words = words_of(page)
+    # On one line, and as short as a comment has to be.
+    lines = [visible(one.replace("\u2028", " ")) for one in PAYLOADS if len(one) < 400]
+    assert [one for one in lines if " ".join(one.split()) not in words] == []
 
 
 @pytest.fixture

@@ -97,6 +97,8 @@ def definitions(spark: SparkSession, folder: Path) -> dg.Definitions:
                         name="complete",
                         columns=["country", HOSTILE],
                         description=HOSTILE,
+                        owners=[HOSTILE],
+                        tags=[HOSTILE],
                         quality_dimension="completeness",
                         blocking=False,
                     ),

@@ -93,7 +93,7 @@
   };
   // And the numbers at its left stay in sight while it is moved.
   const keepScale = (event) => {
-    const chart = event.target.querySelector?.(".chart");
+    const chart = event.target.matches?.("[data-scroll]") && event.target.querySelector(".chart");
     if (!chart) return;
     const moved = event.target.scrollLeft * chart.viewBox.baseVal.width / chart.getBoundingClientRect().width;
     chart.querySelector(".scale")?.setAttribute("transform", `translate(${moved} 0)`);
