@@ -193,7 +193,8 @@ def _label(
     axes: Axes, dots: Sequence[Dot], places: Sequence[float], scale: Scale, *, room: int
 ) -> None:
     style: dict[str, Any] = {"fontsize": _FONT, "color": _COLOUR["ink"], "parse_math": False}
-    levels = levels_of(dots, scale, room=room)
+    # Phones write them a third larger.
+    levels = levels_of(dots, scale, room=room * 3 // 4)
     axes.set_yticks(list(levels), [short(levels[place]) for place in levels], **style)
     names = names_of(dots)
     ticks = spread(places)
@@ -216,6 +217,7 @@ def _svg_of(figure: Figure) -> ET.Element:
 def _themed(root: ET.Element, name: str) -> None:
     """Styles become classes and attributes, and ids get a name of their own."""
     _drop(root, {f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"})
+    _lay_scale_on_top(root)
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
         style = element.attrib.pop("style", "")
@@ -229,6 +231,15 @@ def _themed(root: ET.Element, name: str) -> None:
         # Numbers of many digits are most of the text.
         if element.tag == "text":
             element.attrib.pop("transform", None)
+
+
+def _lay_scale_on_top(root: ET.Element) -> None:
+    """The numbers at the left lie above the dots: pages keep them in sight on phones."""
+    for parent in list(root.iter()):
+        for child in [one for one in parent if one.get("id") == "matplotlib.axis_2"]:
+            child.set("class", "scale")
+            parent.remove(child)
+            parent.append(child)
 
 
 def _drop(root: ET.Element, tags: set[str]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from dq_dagster.cli.tables import plain
 from dq_dagster.errors import DqError, did_you_mean
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ class BadInput(click.ClickException):
         """Names the nearest known one, and else all of them."""
         hint = did_you_mean(name, known) or f" There is: {', '.join(known)}."
         return cls(f"There is no {what} '{name}'.{hint}")
+
+    def format_message(self) -> str:
+        """Names in it are those of others, and no commands for the terminal."""
+        return "\n".join(map(plain, self.message.split("\n")))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from dq_dagster.cli.monitoring.opened import location_options, opened
+from dq_dagster.cli.tables import plain
 from dq_dagster.judging.judgement import BADNESS, Status, worst
 from dq_dagster.judging.wording import plural, show, value_words
 
@@ -170,10 +171,10 @@ def history_command(
 
 
 def _answer(view: Any, printed: Callable[[], None], *, machine: bool) -> None:
-    from dq_dagster.monitoring.views.shapes import plain
+    from dq_dagster.monitoring.views import shapes
 
     if machine:
-        click.echo(json.dumps(plain(view), indent=2, ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(shapes.plain(view), indent=2, ensure_ascii=False, allow_nan=False))
     else:
         printed()
 
@@ -230,12 +231,12 @@ def _print_dataset(view: DatasetView) -> None:
     _table(console, names[:-1] if few else names, [row[:-1] if few else row for row in rows])
     if view.partition is not None:
         found = worst(one.status for one in view.rules)
-        console.print(f"{view.row.asset}, partition {view.partition}: {found}.")
+        console.print(f"{plain(view.row.asset)}, partition {plain(view.partition)}: {found}.")
         return
     score = _number(view.row.score.value) or "-"
     slices = f" on {plural(view.slices_in_all, 'slice')} of {view.last_day}"
     more = slices if view.partitioned and view.last_day else ""
-    console.print(f"{view.row.asset}: {view.row.status.value}, score {score}{more}.")
+    console.print(f"{plain(view.row.asset)}: {view.row.status.value}, score {score}{more}.")
     if view.row.objective is not None:
         console.print(f"Objective: {view.row.objective.aim}, {view.row.objective.rest}.")
 
@@ -288,7 +289,7 @@ def _print_day(view: DayView) -> None:
     console = _console()
     _table(console, ["rule", "last", "worst", "evaluations", "when", "message"], rows)
     as_of = "" if view.as_of in {None, view.day.day} else f" (as of {view.as_of})"
-    console.print(f"{view.asset} on {view.day.day}: {view.day.last.value}{as_of}.")
+    console.print(f"{plain(view.asset)} on {view.day.day}: {view.day.last.value}{as_of}.")
 
 
 def _print_history(view: RuleHistory) -> None:
@@ -309,7 +310,7 @@ def _print_history(view: RuleHistory) -> None:
     partition = ["partition"] if divided else []
     _table(console, ["when", *partition, "status", "value", "bounds", "failed rows", "run"], rows)
     of = plural(view.in_all, "evaluation")
-    console.print(f"{len(view.points):,} of {of} of {view.info.rule}.")
+    console.print(f"{len(view.points):,} of {of} of {plain(view.info.rule)}.")
 
 
 def _console() -> Console:
@@ -334,7 +335,7 @@ def _table(console: Console, names: Sequence[str], rows: Iterable[Sequence[str |
     for row in rows:
         table.add_row(
             *(
-                Text(one.value, style=STYLES[one]) if isinstance(one, Status) else Text(one)
+                Text(one.value, style=STYLES[one]) if isinstance(one, Status) else Text(plain(one))
                 for one in row
             )
         )

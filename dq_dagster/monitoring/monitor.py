@@ -16,6 +16,7 @@ import dagster as dg
 
 from dq_dagster.errors import NotOnRecord
 from dq_dagster.integration.log_storage import place_of
+from dq_dagster.judging.judgement import Status
 from dq_dagster.monitoring.declared import CodeLocation, DeclaredLocations
 from dq_dagster.monitoring.index.database import IndexDatabase, place_beside
 from dq_dagster.monitoring.index.filling import Filling, Refreshed, generation
@@ -185,12 +186,14 @@ class Monitor:
                 before=before,
             )
 
-    def partitions(self, asset: str, *, limit: int = 100, offset: int = 0) -> PartitionGrid:
-        """Partitions by rules, those that were evaluated last first."""
+    def partitions(
+        self, asset: str, *, limit: int = 100, offset: int = 0, status: Status | None = None
+    ) -> PartitionGrid:
+        """Partitions by rules, those that were evaluated last first; all, or those of a status."""
         with self._reader() as reader:
             dataset = reader.dataset(asset)
             return histories.partition_grid(
-                self.instance, reader, dataset, limit=limit, offset=offset
+                self.instance, reader, dataset, limit=limit, offset=offset, status=status
             )
 
     def dimensions(self, asset: str) -> DimensionsView:

@@ -10,6 +10,9 @@ from itertools import groupby
 from dq_dagster.judging.judgement import BADNESS, Status
 from dq_dagster.monitoring.views.shapes import StatusDay
 
+# So many months stand side by side, and a day more than they can have says whether more is known.
+_MONTHS = 4
+DAYS = 124
 WEEKDAYS = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 
 
@@ -42,6 +45,37 @@ class CalendarMonth:
 
     name: str
     days: tuple[CalendarDay, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarPage:
+    """Some whole months of a timeline; where those before and after them end, if there are any."""
+
+    days: tuple[StatusDay, ...]
+    earlier: date | None = None
+    later: date | None = None
+
+    @classmethod
+    def of(cls, days: Sequence[StatusDay], *, last: date) -> CalendarPage:
+        """Of ``DAYS`` days, the oldest first; ``last`` is the newest one there can be."""
+        if not days:
+            return cls(())
+        end = days[-1].day
+        start = _month(end, 1 - _MONTHS)
+        shown = tuple(one for one in days if one.day >= start)
+        before = days[: len(days) - len(shown)]
+        known = bool(before) and before[-1].last is not Status.NOT_COMPUTED
+        return cls(
+            shown,
+            start - timedelta(days=1) if known else None,
+            min(_month(end, 1 + _MONTHS) - timedelta(days=1), last) if end < last else None,
+        )
+
+
+def _month(day: date, ahead: int) -> date:
+    """The first day of a month that lies so many months ahead of the day's."""
+    years, month = divmod(day.month - 1 + ahead, 12)
+    return date(day.year + years, month + 1, 1)
 
 
 def months_of(days: Sequence[StatusDay]) -> list[CalendarMonth]:

@@ -23,6 +23,7 @@ WORDS = {
     Status.NOT_COMPUTED: "Not computed",
 }
 CLASSES = {status: WORDS[status].lower().replace(" ", "-") for status in Status}
+STATUSES = {name: status for status, name in CLASSES.items()}
 
 # A day of a strip, in pixels. The worse it was, the higher it stands.
 _DAY, _GAP, _HEIGHT = 5, 2, 22

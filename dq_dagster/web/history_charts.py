@@ -14,6 +14,7 @@ from dq_dagster.charts.themed import draw_themed
 from dq_dagster.judging.wording import plural
 from dq_dagster.monitoring.views.shapes import HistoryPoint, PointBounds, RuleHistory
 from dq_dagster.web.drawings import counted, counts_in_words
+from dq_dagster.web.rendering import shorter, visible
 
 _MOST_CHARTS = 6
 _HALF = {"width": 480, "height": 170}
@@ -39,7 +40,7 @@ def charts_of(
         words = counts_in_words(counted([point.status for point in history.points]))
         picture = draw_themed(
             dots,
-            words=f"{about}: {plural(len(dots), 'evaluation')}, {words}",
+            words=f"{shorter(visible(about))}: {plural(len(dots), 'evaluation')}, {words}",
             name=f"{name}-{n}",
             by_time=by_time,
             **(_HALF if half or len(named) > 1 else {}),
@@ -63,7 +64,8 @@ def _dot(point: HistoryPoint, column: str | None) -> Dot | None:
     if value is None:
         return None
     bounds = point.bounds if column is None else point.bounds_by.get(column, point.bounds)
-    return Dot(point.at, value, point.status, _finite(bounds), point.partition)
+    key = None if point.partition is None else shorter(visible(point.partition))
+    return Dot(point.at, value, point.status, _finite(bounds), key)
 
 
 def _finite(bounds: PointBounds) -> Mapping[str, float]:

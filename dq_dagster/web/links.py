@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Protocol
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from dq_dagster.integration.event_log.logged import key_of_name
 
@@ -17,7 +18,7 @@ class Links(Protocol):
     """Each gives an address, or None where there is nothing to lead to."""
 
     def overview(self) -> str | None: ...
-    def project(self, name: str) -> str | None: ...
+    def project(self, name: str, **choices: str | None) -> str | None: ...
     def dataset(self, asset: str, **choices: str | None) -> str | None: ...
     def rule(self, asset: str, rule: str, **choices: str | None) -> str | None: ...
     def flow(self, asset: str | None = None) -> str | None: ...
@@ -53,8 +54,8 @@ class ServedLinks:
     def overview(self) -> str:
         return f"{self.root}/"
 
-    def project(self, name: str) -> str:
-        return self._to("project", [("name", name)])
+    def project(self, name: str, **choices: str | None) -> str:
+        return self._to("project", [("name", name), *_given(choices)])
 
     def dataset(self, asset: str, **choices: str | None) -> str:
         return self._to("dataset", [("asset", asset), *_given(choices)])
@@ -91,7 +92,7 @@ class ReportLinks:
     def overview(self) -> str:
         return "#overview"
 
-    def project(self, name: str) -> None:
+    def project(self, name: str, **choices: str | None) -> None:
         return None
 
     def dataset(self, asset: str, **choices: str | None) -> str | None:
@@ -111,16 +112,22 @@ class ReportLinks:
 
 
 WHOLE, _OF_PARTITION = "whole", "partition:"
+# What browsers change in the values of forms, and the sign by which it is written otherwise.
+_CHANGED = re.compile(r"[\x00-\x1f\x7f%]")
 
 
 def choice_of(partition: str | None) -> str:
     """A slice as an address has it: a partition may be called anything, also "whole"."""
-    return WHOLE if partition is None else f"{_OF_PARTITION}{partition}"
+    if partition is None:
+        return WHOLE
+    return _OF_PARTITION + _CHANGED.sub(lambda found: f"%{ord(found[0]):02X}", partition)
 
 
 def chosen_partition(choice: str) -> str | None:
     """The partition of such a choice; None if it is the whole dataset, or none at all."""
-    return choice.removeprefix(_OF_PARTITION) if choice.startswith(_OF_PARTITION) else None
+    if not choice.startswith(_OF_PARTITION):
+        return None
+    return unquote(choice.removeprefix(_OF_PARTITION))
 
 
 def is_web_address(text: str) -> bool:

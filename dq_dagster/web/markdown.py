@@ -11,7 +11,7 @@ from dq_dagster.monitoring.monitor import Monitor
 from dq_dagster.monitoring.views.shapes import DatasetRow, RuleStatus
 from dq_dagster.web.drawings import WORDS, counted, counts_in_words, points
 from dq_dagster.web.links import DagsterLinks
-from dq_dagster.web.rendering import utc_words
+from dq_dagster.web.rendering import utc_words, visible
 from dq_dagster.web.report import chosen, together
 
 _SIGNS = {
@@ -24,10 +24,11 @@ _SIGNS = {
 _BROKEN = (Status.ERROR, Status.WARNING)
 # Most places for comments take some 65,000 characters.
 _MOST_RULES = 100
+_LONGEST = 400
 # What begins emphasis, code, links, tables or formulas anywhere in a line, and what makes links of
 # addresses and pictures of ":words:". What has a meaning only where a line begins stays readable.
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$#]|:(?=[\w/])|(?<=www)\.)")
-_BREAKS = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
+_BREAKS = re.compile(r"[\t-\r\x85\u2028\u2029]+")
 
 
 def markdown_report(
@@ -101,6 +102,7 @@ def _line(rule: RuleStatus, dagster: DagsterLinks) -> str:
 
 def text_of(text: str) -> str:
     """Any text so that Markdown shows it as it is: no markup, no links, nobody mentioned."""
-    line = _BREAKS.sub(" ", text)
+    line = visible(_BREAKS.sub(" ", text))
+    line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _SPECIAL.sub(r"\\\1", line).replace("@", "@\u200b")

@@ -12,14 +12,14 @@ from dq_dagster.judging.judgement import Status
 from dq_dagster.monitoring.monitor import Monitor
 from dq_dagster.monitoring.views.shapes import DatasetRow, DatasetView, HistoryPoint, RuleStatus
 from dq_dagster.web import drawings
-from dq_dagster.web.calendar_days import WEEKDAYS, months_of
+from dq_dagster.web.calendar_days import DAYS, WEEKDAYS, CalendarPage, months_of
 from dq_dagster.web.flow import drawn
 from dq_dagster.web.history_charts import charts_of
 from dq_dagster.web.links import WHOLE, ServedLinks, choice_of, chosen_partition
 from dq_dagster.web.recent import RecentOverview
 from dq_dagster.web.rendering import render
 
-_TIMELINE_DAYS = 92
+_FIRST = date(1971, 1, 1)
 _POINTS = 120
 _PARTITIONS = 60
 _MOST_OPTIONS = 500
@@ -62,16 +62,18 @@ class Pages:
         if name not in projects:
             raise NotOnRecord.project(name, list(projects))
         datasets = [one for one in view.datasets if one.project == name]
-        timeline = self.monitor.timeline(project=name, days=_TIMELINE_DAYS)
+        days = self._days(query, project=name)
         return self._render(
             "project.html",
             place="project",
             row=projects[name],
             datasets=datasets,
             counts=_counts(datasets),
-            months=months_of(timeline.days),
+            months=months_of(days.days),
             weekdays=WEEKDAYS,
             no_link=no_link,
+            earlier=days.earlier and self.links.project(name, until=days.earlier.isoformat()),
+            later=days.later and self.links.project(name, until=days.later.isoformat()),
         )
 
     def dataset(self, query: Query) -> str:
@@ -90,23 +92,51 @@ class Pages:
 
     def _timeline(self, asset: str, query: Query) -> str:
         view = self.monitor.dataset(asset)
-        timeline = self.monitor.timeline(asset, days=_TIMELINE_DAYS)
-        chosen = _date(query.get("day", ""))
+        days = self._days(query, asset)
+        # Until one is chosen, the last day on which anything ran.
+        ran = [one.day for one in days.days if one.worst is not None]
+        chosen = _date(query.get("day", "")) or (ran[-1] if ran else None)
+
+        def link(until: str | None = query.get("until"), day: str | None = None) -> str:
+            return self.links.dataset(asset, view="timeline", until=until, day=day)
+
         return self._of_dataset(
             "dataset_timeline.html",
             view,
             tab="timeline",
-            months=months_of(timeline.days),
+            months=months_of(days.days),
             weekdays=WEEKDAYS,
             day=None if chosen is None else self.monitor.day(asset, chosen),
             chosen=chosen,
-            day_link=lambda day: self.links.dataset(asset, view="timeline", day=day) + "#day",
+            day_link=lambda day: link(day=day) + "#day",
+            earlier=days.earlier and link(days.earlier.isoformat()),
+            later=days.later and link(days.later.isoformat()),
         )
+
+    def _days(
+        self, query: Query, asset: str | None = None, *, project: str | None = None
+    ) -> CalendarPage:
+        last = datetime.now(UTC).date()
+        until = _date(query.get("until", ""))
+        # Nothing ran before there were computers, and calendars end somewhere.
+        until = None if until is None or until < _FIRST else until
+        timeline = self.monitor.timeline(asset, project=project, days=DAYS, until=until)
+        return CalendarPage.of(timeline.days, last=last)
 
     def _partitions(self, asset: str, query: Query) -> str:
         view = self.monitor.dataset(asset)
         offset = _natural(query.get("offset", ""))
-        grid = self.monitor.partitions(asset, limit=_PARTITIONS, offset=offset)
+        status = drawings.STATUSES.get(query.get("status", ""))
+        grid = self.monitor.partitions(asset, limit=_PARTITIONS, offset=offset, status=status)
+
+        def link(offset: int | None = None, status: Status | None = status) -> str:
+            return self.links.dataset(
+                asset,
+                view="partitions",
+                status=None if status is None else drawings.CLASSES[status],
+                offset=None if offset is None else str(offset),
+            )
+
         after = offset + len(grid.partitions)
         return self._of_dataset(
             "dataset_partitions.html",
@@ -116,8 +146,10 @@ class Pages:
             months=months_of(grid.days),
             weekdays=WEEKDAYS,
             day_link=lambda day: self.links.dataset(asset, partition=day),
-            newer=str(max(offset - _PARTITIONS, 0)) if offset else None,
-            older=str(after) if after < grid.in_all else None,
+            status=status,
+            filters=[(one, link(status=None if one is status else one)) for one in grid.counts],
+            newer=link(max(offset - _PARTITIONS, 0)) if offset else None,
+            older=link(after) if after < grid.in_all else None,
         )
 
     def _dimensions(self, asset: str, query: Query) -> str:
@@ -143,6 +175,8 @@ class Pages:
             before=_moment(query.get("before", "")),
         )
         rules: Sequence[RuleStatus] = [*view.rules, *view.past_rules]
+        if (key := chosen_partition(chosen)) is not None:
+            chosen = choice_of(key)
         # The address may have the name of the rule or that of its check.
         check = history.info.check
         charts, more = charts_of(history)
@@ -154,7 +188,7 @@ class Pages:
             tab="rule",
             history=history,
             current=next((one for one in rules if one.info.check == check), None),
-            options=_options(history.partitions),
+            options=options_of(history.partitions, chosen),
             chosen=chosen,
             charts=charts,
             more_charts=more,
@@ -213,9 +247,14 @@ def _bands(points: Sequence[HistoryPoint]) -> set[str]:
     return {name for name, there in (("hard", hard), ("soft", soft)) if there}
 
 
-def _options(partitions: Sequence[str | None]) -> list[tuple[str, str]]:
-    some = partitions[:_MOST_OPTIONS]
-    return [(choice_of(one), "whole dataset" if one is None else one) for one in some]
+def options_of(partitions: Sequence[str | None], chosen: str) -> list[tuple[str, str]]:
+    """The first of them, and in any case what is chosen."""
+    every = {choice_of(one): "whole dataset" if one is None else one for one in partitions}
+    if chosen and chosen not in every and (key := chosen_partition(chosen)) is not None:
+        every = {chosen: key, **every}
+    some = list(every.items())
+    first = some[:_MOST_OPTIONS]
+    return first + [one for one in some[_MOST_OPTIONS:] if one[0] == chosen]
 
 
 def _date(text: str) -> date | None:

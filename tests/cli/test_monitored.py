@@ -63,6 +63,35 @@ def test_the_rules_of_an_asset(log: dg.DagsterInstance) -> None:
     assert "Did you mean 'orders'?" in missing.stderr
 
 
+def test_texts_are_no_commands_for_a_terminal(log: dg.DagsterInstance) -> None:
+    odd = "a\x1b]0;owned\x07\x1b[31mb\u202ec"
+    log.report_runless_asset_event(
+        dg.AssetCheckEvaluation(
+            asset_key=dg.AssetKey(odd),
+            check_name=odd,
+            passed=False,
+            description=odd,
+            partition=odd,
+            metadata={"number": 3},
+        )
+    )
+    for command in (
+        ["status"],
+        ["status", odd],
+        ["status", odd, "--partition", odd],
+        ["timeline", odd],
+        ["timeline", odd, "--day", f"{datetime.now(UTC):%Y-%m-%d}"],
+        ["history", odd, "--asset", odd],
+        ["history", odd, "--asset", "orders"],
+        ["status", odd[:-1]],
+        ["report", "--asset", odd[:-1]],
+        ["report", "--format", "markdown"],
+    ):
+        done = run(*command)
+        assert not {"\x1b", "\x07", "\u202e"} & {*done.output}, command
+        assert "timeline" in command or "\\x1b" in done.output, command
+
+
 def test_objectives_and_rules_that_are_gone_are_said(
     log: dg.DagsterInstance, tmp_path: Path
 ) -> None:

@@ -6,9 +6,10 @@ import html
 import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from typing import Self
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import dagster as dg
 import pytest
@@ -24,7 +25,7 @@ from dq_dagster.web.security import HEADERS
 from tests.monitoring.logs import Told, at, store
 from tests.web.conftest import Town
 from tests.web.served import ask
-from tests.web.town import HOSTILE, PAYLOADS, odd_name
+from tests.web.town import HOSTILE, PAYLOADS, odd_name, shown
 
 VIEWS = [
     "/",
@@ -100,7 +101,7 @@ def test_every_number_of_the_overview_is_the_monitors(town: Town) -> None:
     assert len(rows) == len(view.datasets)
     for row, dataset in zip(rows, view.datasets, strict=True):
         words = words_of(row)
-        assert dataset.asset in words
+        assert shown(dataset.asset) in words
         assert f'data-status="{dataset.status.lower().replace("notc", "not-c")}"' in row
         assert counts_in_words(dataset.counts) in words
         if dataset.score.value is not None:
@@ -153,6 +154,56 @@ def test_a_day_opens_the_rules_behind_it(town: Town) -> None:
     assert "enough_customers" in words
 
 
+def test_a_timeline_opens_the_last_day_and_is_turned_by_months() -> None:
+    with dg.instance_for_test() as instance, Monitor(instance) as monitor:
+        now = datetime.now(UTC)
+        old = now - timedelta(days=200)
+        store(instance, Told("rows", Status.ERROR, old), Told("rows", Status.OK, now))
+        monitor.refresh()
+        pages = Pages(monitor, ServedLinks(), RecentOverview(monitor))
+        newest = pages.dataset({"asset": "orders", "view": "timeline"})
+        assert f"{now.date()} UTC last Ok worst Ok" in words_of(newest)
+        assert 'aria-current="date"' in newest
+        [earlier] = re.findall(r'href="([^"]+)">earlier', newest)
+        assert "later" not in newest
+        query = dict(parse_qsl(urlsplit(html.unescape(earlier)).query))
+        before = pages.dataset(query)
+        assert f"{old.date()} UTC last Error worst Error" in words_of(before)
+        assert "earlier →" not in before
+        [day, *_] = re.findall(r'href="([^"]+)#day"', before)
+        assert dict(parse_qsl(urlsplit(html.unescape(day)).query))["until"] == query["until"]
+        [later] = re.findall(r'href="([^"]+)">← later', before)
+        query = dict(parse_qsl(urlsplit(html.unescape(later)).query))
+        assert f"{now.date()} UTC last Ok" in words_of(pages.dataset(query))
+        project = pages.project({"name": "all"})
+        [earlier] = re.findall(r'href="([^"]+)">earlier', project)
+        query = dict(parse_qsl(urlsplit(html.unescape(earlier)).query))
+        assert f"{old.date()} (UTC): last Error" in pages.project(query)
+
+
+def test_an_instance_without_anything_says_what_to_do() -> None:
+    with dg.instance_for_test() as instance, Monitor(instance) as monitor:
+        monitor.refresh()
+        pages = Pages(monitor, ServedLinks(), RecentOverview(monitor))
+        page = words_of(pages.overview({}))
+        assert "Build an asset that has rules, and it appears here." in page
+        assert "0 days" not in page
+        assert "No code location is known" in words_of(pages.flow({}))
+
+
+def test_partitions_are_filtered_by_their_statuses(town: Town) -> None:
+    path = "/dataset?asset=orders&view=partitions"
+    every = page_of(town.port, path)
+    assert "2 Error 1 Warning 1 Ok" in words_of(every)
+    page = page_of(town.port, f"{path}&status=warning")
+    assert "1 to 1 of 1, those evaluated last first" in words_of(page)
+    assert re.search(r'is-warning" href="[^"]+view=partitions" aria-current="true"', page)
+    for one in ("nothing", "empty"):
+        assert ask(town.port, f"{path}&status={one}")[0] == 200
+    none = words_of(page_of(town.port, f"{path}&status=empty"))
+    assert "No partition is like that." in none
+
+
 def test_the_page_of_a_rule_is_found_by_its_own_name() -> None:
     """Dagster takes no check of such a name."""
     asset = dg.AssetSpec("orders")
@@ -199,8 +250,9 @@ def test_an_index_that_is_deleted_while_pages_are_open(town: Town) -> None:
     # Each thread of the server has a connection of its own.
     with ThreadPoolExecutor(8) as readers:
         found = list(readers.map(lambda _: page_of(town.logged_port, path), range(24)))
-    assert {words_of(page).partition("Overview")[2] for page in found} == {
-        before.partition("Overview")[2]
+    # Without the head, which says the time.
+    assert {words_of(page).partition("Refresh")[2] for page in found} == {
+        before.partition("Refresh")[2]
     }
 
 
@@ -209,7 +261,7 @@ def test_a_log_alone_is_enough(town: Town) -> None:
     assert "No code location is known" in words
     assert "Start the pages with -m or -f." in words
     words = words_of(page_of(town.logged_port, "/"))
-    assert [one for one in PAYLOADS if odd_name(one) not in words] == []
+    assert [one for one in PAYLOADS if shown(odd_name(one)) not in words] == []
 
 
 @pytest.mark.parametrize(
@@ -238,6 +290,11 @@ def test_what_is_not_there_is_said(town: Town, path: str, message: str) -> None:
         "day=2026-13-45",
         "day=9999-12-31",
         "day=0001-01-01",
+        "until=0001-01-01",
+        "until=1971-01-01",
+        "until=9999-12-31",
+        "until=x",
+        "status=x",
         "offset=-1",
         "offset=99999999999",
         "offset=٣",

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from dq_dagster.web.links import choice_of
+from dq_dagster.web.rendering import visible
 from tests.web.conftest import Town
 from tests.web.served import browser
 from tests.web.test_app import VIEWS
-from tests.web.town import HOSTILE, PAYLOADS, odd_name
+from tests.web.town import HOSTILE, PAYLOADS, odd_name, shown
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -105,16 +107,38 @@ def test_hostile_texts_are_shown_as_texts(town: Town) -> None:
         page = watched.page
         for payload in PAYLOADS:
             page.goto(f"http://127.0.0.1:{town.logged_port}/")
-            page.locator("td .name a").get_by_text(odd_name(payload), exact=True).click()
-            assert page.inner_text("h1") == odd_name(payload)
-            assert payload in page.inner_text("td.message >> nth=0")
-            page.locator("td .name a").get_by_text(payload, exact=True).click()
-            page.select_option("#partition", f"partition:{payload}")
+            page.locator("td .name a").get_by_text(shown(odd_name(payload)), exact=True).click()
+            assert page.inner_text("h1") == shown(odd_name(payload))
+            assert visible(payload).split() == page.inner_text("td.message .said").split()
+            page.locator("td .name a").get_by_text(shown(payload), exact=True).click()
+            page.select_option("#partition", choice_of(payload))
             page.wait_for_url("**slice=partition**")
-            assert page.input_value("#partition") == f"partition:{payload}"
+            assert page.input_value("#partition") == choice_of(payload)
+            assert page.locator("table.evaluations tbody tr").count() == 1
+            page.select_option("#partition", "")
+            page.wait_for_url(lambda address: "slice" not in address)
+            assert page.locator("table.evaluations tbody tr").count() == 2
             watched.check()
+            watched.fits()
         page.goto(f"http://127.0.0.1:{town.port}/rule?asset=customers&rule=complete")
         assert page.locator("figure h3").all_inner_texts() == [HOSTILE, "country"]
+        watched.check()
+
+
+def test_groups_of_rows_and_their_rule_are_texts(town: Town) -> None:
+    with browser() as started:
+        watched = Watched(started, "dark")
+        page = watched.page
+        page.goto(f"http://127.0.0.1:{town.port}/dataset?asset=customers&view=dimensions")
+        assert HOSTILE in page.locator("td.group").all_inner_texts()
+        page.goto(f"http://127.0.0.1:{town.port}/dataset?asset=orders&view=partitions")
+        page.locator("td.key a").get_by_text(HOSTILE, exact=True).click()
+        assert page.inner_text("h2 code") == HOSTILE
+        page.goto(f"http://127.0.0.1:{town.port}/rule?asset=customers&rule=complete")
+        assert page.inner_text(".card-head .tag") == HOSTILE
+        # Its description, its owner and its tag.
+        assert page.inner_text("section[aria-label='History of the rule']").count(HOSTILE) >= 3
+        page.goto(f"http://127.0.0.1:{town.port}/flow?asset=customers")
         watched.check()
 
 
@@ -163,6 +187,23 @@ def test_a_refresh_keeps_the_row_and_the_focus(town: Town) -> None:
         page.focus("th[data-sort='score'] button")
         refreshed()
         assert page.evaluate("document.activeElement.textContent") == "Score"
+        watched.check()
+
+
+def test_a_refresh_keeps_the_place(town: Town) -> None:
+    with browser() as started:
+        watched = Watched(started, "light", width=390)
+        page = watched.page
+        page.goto(f"http://127.0.0.1:{town.port}/rule?asset=orders&rule=usual_amounts")
+        chart = page.locator("[data-scroll]")
+        places = "[scrollY, document.querySelector('[data-scroll]').scrollLeft]"
+        chart.evaluate("one => { one.scrollLeft = 40; scrollTo(0, 300); }")
+        assert page.evaluate(places) == [300, 40]
+        page.evaluate("document.querySelector('main').dataset.old = 'yes'")
+        page.keyboard.press("r")
+        page.wait_for_selector("main:not([data-old])")
+        page.wait_for_selector("html:not(.refreshing)")
+        assert page.evaluate(places) == [300, 40]
         watched.check()
 
 

@@ -15,11 +15,18 @@ from dq_dagster.monitoring.views.shapes import (
     RuleInfo,
     StatusDay,
 )
-from dq_dagster.web.calendar_days import months_of
+from dq_dagster.web.calendar_days import DAYS, CalendarPage, months_of
 from dq_dagster.web.drawings import points, ring, shares, strip
-from dq_dagster.web.links import DagsterLinks, ServedLinks, chosen_partition, is_web_address
+from dq_dagster.web.links import (
+    DagsterLinks,
+    ServedLinks,
+    choice_of,
+    chosen_partition,
+    is_web_address,
+)
 from dq_dagster.web.markdown import text_of
-from dq_dagster.web.rendering import breakable, days_on_record, environment, render
+from dq_dagster.web.pages import options_of
+from dq_dagster.web.rendering import breakable, days_on_record, environment, render, visible
 from dq_dagster.web.security import allowed_hosts, host_name, is_loopback
 
 OK, WARNING, ERROR = Status.OK, Status.WARNING, Status.ERROR
@@ -81,10 +88,70 @@ def test_a_calendar_begins_with_what_is_known() -> None:
         ("a_<b>", "a_&lt;b&gt;"),
         ("", "&#39;&#39;"),
         (" ", "&#39; &#39;"),
+        ("a\nb", "a\\nb"),
+        ("\u202egnp.exe", "\\u202egnp.<wbr>exe"),
     ],
 )
 def test_names_break_at_their_separators(name: str, shown: str) -> None:
     assert breakable(name) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("größe 日本 👩\u200d🔬", "größe 日本 👩\u200d🔬"),
+        ("two\nlines\tand\xa0more", "two\nlines\tand\xa0more"),
+        ("a\x00b\x1b[31m\x9b", "a\\x00b\\x1b[31m\\x9b"),
+        ("\u202ea\u202c\u2066b\u2069\u200f", "\\u202ea\\u202c\\u2066b\\u2069\\u200f"),
+        ("\u2028\u200b\ufeff\U000e0041", "\\u2028\\u200b\\ufeff\\U000e0041"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(text: str, seen: str) -> None:
+    assert visible(text) == seen
+    page = environment().from_string("<i title='{{ text }}'>{{ text }}</i>").render(text=text)
+    assert page == f"<i title='{seen}'>{seen}</i>"
+
+
+@pytest.mark.parametrize("key", ["2024-03-01", "100 %41", "a\x00b", "\r\n", "partition:x", "a&b"])
+def test_a_partition_survives_forms_and_addresses(key: str) -> None:
+    assert chosen_partition(choice_of(key)) == key
+    assert not re.search(r"[\x00-\x1f]", choice_of(key))
+
+
+def test_what_is_chosen_can_be_seen_however_many_partitions_there_are() -> None:
+    keys = [None, *(f"{n:04}" for n in range(2_000))]
+    options = options_of(keys, "")
+    assert (len(options), options[:2]) == (
+        500,
+        [("whole", "whole dataset"), ("partition:0000", "0000")],
+    )
+    for key in ("1999", "older than those"):
+        options = options_of(keys, choice_of(key))
+        assert (choice_of(key), key) in options
+        assert len(dict(options)) == len(options) <= 501
+
+
+def days_of(first: date, last: date, ran: date) -> list[StatusDay]:
+    """Nothing before ``ran``, and nothing on any later day."""
+    every = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    return [
+        StatusDay(day, OK if day >= ran else Status.NOT_COMPUTED, OK if day == ran else None)
+        for day in every
+    ]
+
+
+def test_a_calendar_is_turned_by_whole_months() -> None:
+    today, ran = date(2024, 5, 19), date(2023, 12, 31)
+    newest = CalendarPage.of(days_of(today - timedelta(days=DAYS - 1), today, ran), last=today)
+    assert newest.days[0].day == date(2024, 2, 1)
+    assert (newest.earlier, newest.later) == (date(2024, 1, 31), None)
+    assert newest.earlier is not None
+    first = newest.earlier - timedelta(days=DAYS - 1)
+    before = CalendarPage.of(days_of(first, newest.earlier, ran), last=today)
+    assert before.days[0].day == date(2023, 10, 1)
+    assert (before.earlier, before.later) == (None, today)
+    assert CalendarPage.of([], last=today) == CalendarPage(())
 
 
 @pytest.mark.parametrize(
@@ -114,6 +181,9 @@ def test_a_strip_says_how_much_is_on_record(known: int, words: str) -> None:
         ("&amp;", "&amp;amp;"),
         ("www.x.y", r"www\.x.y"),
         ("2.5 % of 'a' (none allowed).", "2.5 % of 'a' (none allowed)."),
+        ("a\x00b\x1b[31m", r"a\\x00b\\x1b\[31m"),
+        ("\u202egnp.exe", r"\\u202egnp.exe"),
+        ("W" * 401, "W" * 399 + "…"),
     ],
 )
 def test_markdown_shows_texts_as_they_are(text: str, written: str) -> None:
@@ -191,4 +261,4 @@ def test_a_problem_is_escaped() -> None:
         title="<b>",
         message="'\"&",
     )
-    assert "<h1>&lt;b&gt;</h1><p>&#39;&#34;&amp;</p>" in page
+    assert '<h1>&lt;b&gt;</h1><p class="said">&#39;&#34;&amp;</p>' in page

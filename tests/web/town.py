@@ -25,6 +25,12 @@ PAYLOADS = (
     "</textarea></style></title><b>bold",
     "a&amp;b %3Cscript%3E",
     "../../etc/passwd",
+    "a\x00b \x1b[31mred",
+    "two\nlines\r\nthree",
+    "[red]bold[/red] [/]",
+    "x\u2028\u200b\ufeffy",
+    "100 % %0A",
+    f"long {'W' * 2_000}",
 )
 HOSTILE = PAYLOADS[0]
 DAYS = dg.StaticPartitionsDefinition(["2024-03-01", "2024-03-02", HOSTILE])
@@ -35,12 +41,18 @@ def odd_name(payload: str) -> str:
     return name_of_key(dg.AssetKey(["odd", payload]))
 
 
+def shown(name: str) -> str:
+    """A name as readers see it."""
+    unseen = {sign for payload in PAYLOADS for sign in payload if not sign.isprintable()}
+    return "".join(repr(sign)[1:-1] if sign in unseen else sign for sign in name)
+
+
 def definitions(spark: SparkSession, folder: Path) -> dg.Definitions:
     """Customers feed orders by day and payments; accounts come after payments."""
 
     @dg.asset(group_name="shop", owners=["team:sales"], description=f"People. {HOSTILE}")
     def customers() -> DataFrame:
-        rows = [(1, "DE", "a"), (2, "DE", None), (3, "FR", None), (4, None, "d")]
+        rows = [(1, "DE", "a"), (2, "DE", None), (3, HOSTILE, None), (4, None, "d")]
         return spark.createDataFrame(rows, f"id int, country string, `{HOSTILE}` string")
 
     @dg.asset(
@@ -85,6 +97,8 @@ def definitions(spark: SparkSession, folder: Path) -> dg.Definitions:
                         name="complete",
                         columns=["country", HOSTILE],
                         description=HOSTILE,
+                        owners=[HOSTILE],
+                        tags=[HOSTILE],
                         quality_dimension="completeness",
                         blocking=False,
                     ),

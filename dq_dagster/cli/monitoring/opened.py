@@ -82,7 +82,7 @@ def _locations(modules: Sequence[str], files: Sequence[str]) -> list[CodeLocatio
     except NoCodeLocation:
         return []
     except BadInput as error:
-        click.echo(f"Without the code location in this folder: {error.message}", err=True)
+        click.echo(f"Without the code location in this folder: {error.format_message()}", err=True)
         return []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -9,7 +10,7 @@ from typing import Any
 
 import dagster as dg
 
-from dq_dagster.judging.judgement import worst
+from dq_dagster.judging.judgement import BADNESS, Status, worst
 from dq_dagster.monitoring.index.numbers import Four, read_many
 from dq_dagster.monitoring.model.days import RANKED, moment_of
 from dq_dagster.monitoring.views.dataset import WHOLE, outdated_numbers
@@ -149,6 +150,7 @@ def partition_grid(
     *,
     limit: int,
     offset: int,
+    status: Status | None = None,
 ) -> PartitionGrid:
     """The slices that were evaluated last, each with the status of every rule that counts."""
     checks = [one for one in dataset.checks if one.info.counts]
@@ -162,6 +164,9 @@ def partition_grid(
             latest[part] = max((at, run), latest.get(part, (at, run)))
             ranks[part] = max(rank, ranks.get(part, rank))
     names = reader.names("part", latest)
+    counts = Counter(RANKED[rank] for rank in ranks.values())
+    if status is not None:
+        latest = {part: when for part, when in latest.items() if RANKED[ranks[part]] is status}
     ordered = _last_first(latest, names, reader)
     shown = ordered[offset : offset + limit]
     cells = _cells(reader, checks, shown)
@@ -187,6 +192,7 @@ def partition_grid(
         len(ordered),
         offset,
         _days_of_data(names, ranks),
+        {one: counts[one] for one in sorted(counts, key=BADNESS.__getitem__, reverse=True)},
     )
 
 

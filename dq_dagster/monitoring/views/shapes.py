@@ -284,6 +284,8 @@ class PartitionGrid:
     offset: int
     # If each partition is a day: what stands of the newest half year of them, the oldest first.
     days: tuple[StatusDay, ...] = ()
+    # How many partitions there are of each status, the worst first; also of those left out.
+    counts: Counts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@
     } catch { /* A browser may keep nothing. */ }
     return null;
   };
+  const write = (element, text) => { if (element.textContent !== text) element.textContent = text; };
   const THEMES = ["auto", "light", "dark"];
   const setTheme = (theme) => {
     if (theme === "auto") root.removeAttribute("data-theme");
     else root.setAttribute("data-theme", theme);
     for (const button of document.querySelectorAll("[data-theme-switch]")) {
-      button.textContent = { auto: "◐ Auto", light: "○ Light", dark: "● Dark" }[theme];
+      write(button, { auto: "◐ Auto", light: "○ Light", dark: "● Dark" }[theme]);
       button.setAttribute("aria-label", `Theme: ${theme}. Switch to the next one.`);
     }
   };
@@ -36,7 +37,7 @@
       if (Number.isNaN(at.getTime())) continue;
       if (!time.title) time.title = time.textContent.trim();
       const words = time.hasAttribute("data-ago") ? ago((Date.now() - at) / 1000) : null;
-      time.textContent = words || full.format(at);
+      write(time, words || full.format(at));
       if (words) time.title = `${full.format(at)} (${time.dataset.utc || time.title})`;
     }
   };
@@ -90,6 +91,14 @@
   const showNewest = () => {
     for (const one of document.querySelectorAll("[data-scroll]:has(.chart)")) one.scrollLeft = one.scrollWidth;
   };
+  // And the numbers at its left stay in sight while it is moved.
+  const keepScale = (event) => {
+    const chart = event.target.matches?.("[data-scroll]") && event.target.querySelector(".chart");
+    if (!chart) return;
+    const moved = event.target.scrollLeft * chart.viewBox.baseVal.width / chart.getBoundingClientRect().width;
+    chart.querySelector(".scale")?.setAttribute("transform", `translate(${moved} 0)`);
+  };
+  document.addEventListener("scroll", keepScale, { capture: true, passive: true });
   const showPage = () => { showTimes(); applySort(); applyFilter(); setTheme(theme()); showNewest(); };
 
   // What has the focus has it again on the page anew, also if other rows came before it.
@@ -173,7 +182,10 @@
     applyFilter();
   });
   document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-submits]")) event.target.form.requestSubmit();
+    // By the page's own address: forms change line breaks and the like in what they send.
+    if (!event.target.matches("[data-chooses]")) return;
+    const { form, name, value } = event.target;
+    location.assign(form.dataset.address + (value && `&${name}=${encodeURIComponent(value)}`));
   });
   addEventListener("hashchange", showPage);
 
@@ -205,6 +217,8 @@
     if (KEYS[event.key]) { event.preventDefault(); KEYS[event.key](); }
   });
 
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", showPage);
-  else showPage();
+  // Before anything is painted, so that nothing moves when the page is there.
+  const arriving = new MutationObserver(() => { showTimes(); setTheme(theme()); });
+  arriving.observe(document, { childList: true, subtree: true });
+  document.addEventListener("DOMContentLoaded", () => { arriving.disconnect(); showPage(); });
 })();
