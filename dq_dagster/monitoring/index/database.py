@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # Part of the file's name: another form of the index is another file.
-VERSION = 4
+VERSION = 5
 _WAIT = 120.0
 _FOLDER = ".dq_dagster"
 
@@ -53,8 +53,9 @@ CREATE TABLE IF NOT EXISTS day (
     warning INTEGER NOT NULL, error INTEGER NOT NULL,
     PRIMARY KEY (asset, day, check_id)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS plain_day (
+CREATE TABLE IF NOT EXISTS asset_day (
     asset INTEGER NOT NULL, day INTEGER NOT NULL, last INTEGER NOT NULL, worst INTEGER, score REAL,
+    checks BLOB NOT NULL, lasts BLOB NOT NULL, worsts BLOB NOT NULL, worths BLOB NOT NULL,
     PRIMARY KEY (asset, day)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS changed_slice (
