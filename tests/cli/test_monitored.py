@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import socket
 import subprocess
 import sys
@@ -300,3 +301,21 @@ def test_what_fails_is_no_answer(log: dg.DagsterInstance, tmp_path: Path) -> Non
         command = f"{sys.executable} -m dq_dagster.cli status > /dev/full"
         full = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
         assert (full.returncode, b"No space left" in full.stderr) == (2, True)
+
+
+def test_an_index_of_another_user_is_left_alone(log: dg.DagsterInstance) -> None:
+    """Who cannot write it has one of his own, in memory."""
+    run("status")
+    [index] = (Path(log.root_directory) / ".dq_dagster").glob("*.sqlite")
+    for one in index.parent.glob("index*"):
+        one.chmod(0o444)
+    store(log, Told("rows", Status.ERROR, YESTERDAY + timedelta(minutes=1)))
+    command = [sys.executable, "-m", "dq_dagster.cli", "status", "--json"]
+    if os.geteuid() == 0:
+        # Root may write everything, unless that is taken from it.
+        if shutil.which("setpriv") is None:
+            pytest.skip("There is no setpriv.")
+        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert json.loads(done.stdout)["evaluations"] == 3
