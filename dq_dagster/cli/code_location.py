@@ -73,8 +73,10 @@ def instance_of_user() -> dg.DagsterInstance:
         )
     try:
         return dg.DagsterInstance.get()
-    except dg.DagsterError as error:
-        raise BadInput(f"The Dagster instance cannot be opened: {error}") from None
+    except Exception as error:
+        # Of its settings, of its database, or of the classes that they name.
+        said = str(error) or type(error).__name__
+        raise BadInput(f"The Dagster instance cannot be opened: {said}") from error
 
 
 def instance_if_any() -> AbstractContextManager[dg.DagsterInstance | None]:

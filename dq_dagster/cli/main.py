@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
+import io
 import json
+import sqlite3
+import sys
+import traceback
+from typing import Any
 
 import click
 
 from dq_dagster.cli.backtest import backtest
 from dq_dagster.cli.diff import diff_command
+from dq_dagster.cli.input import BadInput
 from dq_dagster.cli.location.coverage import coverage_command
 from dq_dagster.cli.location.explain import explain_command
 from dq_dagster.cli.location.run import run_command
@@ -23,8 +31,45 @@ from dq_dagster.cli.rules.schema_of import rule_types, schema_of
 from dq_dagster.cli.rules.templates import templates
 from dq_dagster.cli.trial import trial
 
+_ESCAPED = "dq_dagster.escaped"
 
-@click.group()
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    r"""What the encoding of a terminal or file has no signs for, as \uXXXX, as JSON takes it."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+codecs.register_error(_ESCAPED, _escaped)
+
+
+class Commands(click.Group):
+    """Commands of which none ends with 1, which is an answer, because it failed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors=_ESCAPED)
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                raise
+            if isinstance(error, OSError | sqlite3.Error) or _is_of_databases(error):
+                raise BadInput(f"{type(error).__name__}: {error}") from None
+            traceback.print_exc()
+            ctx.exit(BadInput.exit_code)
+
+
+def _is_of_databases(error: Exception) -> bool:
+    """Known by where it comes from: most commands need no database."""
+    return type(error).__module__.partition(".")[0] in {"sqlalchemy", "psycopg2", "MySQLdb"}
+
+
+@click.group(cls=Commands)
 @click.version_option(package_name="dq_dagster")
 def main() -> None:
     """Data-quality rules for Dagster and Spark."""

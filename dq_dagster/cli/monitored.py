@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from dq_dagster.cli.monitoring.opened import location_options, opened
-from dq_dagster.cli.tables import plain
+from dq_dagster.cli.tables import plain as shown
+from dq_dagster.cli.tables import print_table
 from dq_dagster.judging.judgement import BADNESS, Status, worst
 from dq_dagster.judging.wording import plural, show, value_words
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from dq_dagster.monitoring.views.shapes import (
         DatasetView,
         DayView,
@@ -32,13 +31,6 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-STYLES = {
-    Status.OK: "green",
-    Status.EMPTY: "dim",
-    Status.WARNING: "yellow",
-    Status.ERROR: "bold red",
-    Status.NOT_COMPUTED: "dim",
-}
 # One sign a day.
 _SIGNS = {
     Status.OK: "●",
@@ -49,8 +41,8 @@ _SIGNS = {
 }
 # Of each rule.
 _MOST_SLICES = 5
-# A file or a pipe has no width of its own.
-_WIDE = 200
+# Columns of numbers.
+_RIGHT = ("score", "trend", "value")
 _LEVELS = {"error": Status.ERROR, "warning": Status.WARNING}
 
 
@@ -171,18 +163,17 @@ def history_command(
 
 
 def _answer(view: Any, printed: Callable[[], None], *, machine: bool) -> None:
-    from dq_dagster.monitoring.views import shapes
+    from dq_dagster.monitoring.views.shapes import plain
 
     if machine:
-        click.echo(json.dumps(shapes.plain(view), indent=2, ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(plain(view), indent=2, ensure_ascii=False, allow_nan=False))
     else:
         printed()
 
 
 def _print_overview(view: Overview) -> None:
-    console = _console()
     if not view.datasets:
-        console.print("No check has been evaluated on this instance yet.")
+        click.echo("No check has been evaluated on this instance yet.")
         return
     rows = [
         [
@@ -199,8 +190,8 @@ def _print_overview(view: Overview) -> None:
         for row in view.datasets
     ]
     names = ["dataset", "project", "status", "score", "trend", "today", "last run", "14 days", ""]
-    _table(console, names, rows)
-    console.print(
+    print_table(names, rows, right=_RIGHT)
+    click.echo(
         f"{view.status.value}: {plural(len(view.datasets), 'dataset')} in "
         f"{plural(len(view.projects), 'project')}, score {_number(view.score.value) or '-'}, "
         f"{plural(view.evaluations, 'evaluation')} on record."
@@ -208,7 +199,6 @@ def _print_overview(view: Overview) -> None:
 
 
 def _print_dataset(view: DatasetView) -> None:
-    console = _console()
     rows = [
         [
             rule.info.rule,
@@ -228,17 +218,17 @@ def _print_dataset(view: DatasetView) -> None:
     ]
     names = ["rule", "partition", "status", "observed", "when", "message", "", "slices"]
     few = all(not row[-1] for row in rows)
-    _table(console, names[:-1] if few else names, [row[:-1] if few else row for row in rows])
+    print_table(names[:-1] if few else names, [row[:-1] if few else row for row in rows])
     if view.partition is not None:
         found = worst(one.status for one in view.rules)
-        console.print(f"{plain(view.row.asset)}, partition {plain(view.partition)}: {found}.")
+        click.echo(f"{shown(view.row.asset)}, partition {shown(view.partition)}: {found}.")
         return
     score = _number(view.row.score.value) or "-"
     slices = f" on {plural(view.slices_in_all, 'slice')} of {view.last_day}"
     more = slices if view.partitioned and view.last_day else ""
-    console.print(f"{plain(view.row.asset)}: {view.row.status.value}, score {score}{more}.")
+    click.echo(f"{shown(view.row.asset)}: {view.row.status.value}, score {score}{more}.")
     if view.row.objective is not None:
-        console.print(f"Objective: {view.row.objective.aim}, {view.row.objective.rest}.")
+        click.echo(f"Objective: {view.row.objective.aim}, {view.row.objective.rest}.")
 
 
 def _worth_a_line(rule: RuleStatus) -> Sequence[SliceStatus | None]:
@@ -266,12 +256,11 @@ def _print_timeline(view: StatusTimeline) -> None:
         ]
         for one in known
     ]
-    console = _console()
     if rows:
-        _table(console, ["day (UTC)", "last", "worst", "score"], rows)
+        print_table(["day (UTC)", "last", "worst", "score"], rows, right=_RIGHT)
     if before := len(view.days) - len(known):
         first = view.days[0].day
-        console.print(f"Of {plural(before, 'day')} from {first} on, nothing is on record.")
+        click.echo(f"Of {plural(before, 'day')} from {first} on, nothing is on record.")
 
 
 def _print_day(view: DayView) -> None:
@@ -286,10 +275,9 @@ def _print_day(view: DayView) -> None:
         ]
         for one in view.rules
     ]
-    console = _console()
-    _table(console, ["rule", "last", "worst", "evaluations", "when", "message"], rows)
+    print_table(["rule", "last", "worst", "evaluations", "when", "message"], rows)
     as_of = "" if view.as_of in {None, view.day.day} else f" (as of {view.as_of})"
-    console.print(f"{plain(view.asset)} on {view.day.day}: {view.day.last.value}{as_of}.")
+    click.echo(f"{shown(view.asset)} on {view.day.day}: {view.day.last.value}{as_of}.")
 
 
 def _print_history(view: RuleHistory) -> None:
@@ -306,40 +294,11 @@ def _print_history(view: RuleHistory) -> None:
         ]
         for one in reversed(view.points)
     ]
-    console = _console()
     partition = ["partition"] if divided else []
-    _table(console, ["when", *partition, "status", "value", "bounds", "failed rows", "run"], rows)
+    names = ["when", *partition, "status", "value", "bounds", "failed rows", "run"]
+    print_table(names, rows, right=_RIGHT)
     of = plural(view.in_all, "evaluation")
-    console.print(f"{len(view.points):,} of {of} of {plain(view.info.rule)}.")
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(
-        file=sys.stdout,
-        highlight=False,
-        markup=False,
-        width=None if sys.stdout.isatty() else _WIDE,
-    )
-
-
-def _table(console: Console, names: Sequence[str], rows: Iterable[Sequence[str | Status]]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in names:
-        table.add_column(name, justify="right" if name in {"score", "trend", "value"} else "left")
-    for row in rows:
-        table.add_row(
-            *(
-                Text(one.value, style=STYLES[one]) if isinstance(one, Status) else Text(plain(one))
-                for one in row
-            )
-        )
-    console.print(table)
+    click.echo(f"{len(view.points):,} of {of} of {shown(view.info.rule)}.")
 
 
 def _number(value: float | None) -> str:

@@ -102,10 +102,11 @@ class Monitor:
     def _refreshed(self) -> Refreshed:
         try:
             return Filling(self.instance, self._database).refresh()
-        except sqlite3.OperationalError:
-            # The disk is full, or somebody else writes for too long.
-            raise
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError as error:
+            # The disk is full, or somebody else writes for too long; but not: a table is missing.
+            is_of_file = error.sqlite_errorcode == sqlite3.SQLITE_ERROR
+            if isinstance(error, sqlite3.OperationalError) and not is_of_file:
+                raise
             self._database.make_anew()
             return Filling(self.instance, self._database).refresh()
 

@@ -118,8 +118,8 @@ class Plan:
             yield f"Pass {number}: {step.kind.value}{parts}; {plural(len(step.metrics), 'metric')}"
             if step.screens:
                 screened = plural(sum(len(one.each) for one in step.screens), "metric")
-                rows = plural(len(step.screens), "count")
-                yield f"  ({screened} only among rows with any such fault, which {rows} finds first)"
+                first = plural(len(step.screens), "count")
+                yield f"  ({screened} only among the rows that {first} of any such fault finds)"
             yield from (f"  {metric.key}" for metric in step.metrics)
 
     def _others(self) -> Iterable[str]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import shutil
 import socket
 import subprocess
 import sys
@@ -240,3 +243,108 @@ def test_an_empty_instance_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert days.exit_code == 0
         assert days.stdout.startswith("Of 2 days from ")
         assert json.loads(run("status", "--json").stdout)["status"] == "NotComputed"
+
+
+def on_terminal(*arguments: str, columns: int) -> str:
+    """What a terminal of this width shows."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "dq_dagster.cli", *arguments]
+    # Colours are of no interest here.
+    env = {**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb"}
+    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL, env=env) as process:
+        os.close(theirs)
+        shown = b""
+        # At its end, a terminal fails to be read.
+        try:
+            while found := os.read(ours, 65_536):
+                shown += found
+        except OSError:
+            pass
+    os.close(ours)
+    assert process.returncode == 0
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_names_stay_whole_on_narrow_terminals(log: dg.DagsterInstance) -> None:
+    store(log, Told("rows", Status.OK, YESTERDAY, asset="a_long_name/of_many_parts/of_a_table"))
+    narrow = on_terminal("status", columns=50)
+    # But for the sentence at the end.
+    assert max(map(len, narrow.splitlines()[:-1])) <= 50
+    assert "dataset   a_long_name/of_many_parts/of_a_table\n" in narrow
+    wide = on_terminal("status", "orders", columns=120)
+    [line] = [line for line in wide.splitlines() if line.startswith("rows")]
+    assert line.split()[1:3] == ["Warning", str(YESTERDAY.date())]
+
+
+def test_what_a_terminal_would_obey_is_shown_as_text(log: dg.DagsterInstance) -> None:
+    evil = "\x1b[2Jrows\nof"
+    for asset in ("orders", evil):
+        store(log, Told(evil, Status.WARNING, YESTERDAY, evil, asset=asset))
+    for arguments in (
+        ["status"],
+        ["status", "orders"],
+        ["status", evil],
+        ["status", evil, "--partition", evil],
+        ["timeline", evil],
+        ["timeline", evil, "--day", YESTERDAY.date().isoformat()],
+        ["history", evil, "--asset", evil],
+    ):
+        done = run(*arguments)
+        assert done.exit_code == 0, done.output
+        assert "\x1b" not in done.stdout
+        assert arguments[0] == "timeline" or r"\x1b[2Jrows\nof" in done.stdout
+
+
+def in_process(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "dq_dagster.cli", *arguments]
+    return subprocess.run(
+        command, capture_output=True, check=False, env={**os.environ, **env}, text=True
+    )
+
+
+def test_signs_that_an_encoding_lacks_are_escaped(log: dg.DagsterInstance) -> None:
+    store(log, Told("größe", Status.OK, YESTERDAY))
+    shown = in_process("status", PYTHONIOENCODING="ascii")
+    assert (shown.returncode, r"\u25b2" in shown.stdout) == (0, True)
+    found = json.loads(in_process("status", "orders", "--json", PYTHONIOENCODING="ascii").stdout)
+    assert "größe" in {one["info"]["check"] for one in found["rules"]}
+
+
+def test_what_fails_is_no_answer(log: dg.DagsterInstance, tmp_path: Path) -> None:
+    """1 means that there is an Error."""
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = home / "dagster.yaml"
+    settings.write_text("storage: [")
+    done = in_process("status", "--json", DAGSTER_HOME=str(home))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: The Dagster instance cannot be opened: ")
+    # A log that cannot be read any more.
+    settings.write_text("")
+    assert in_process("status", DAGSTER_HOME=str(home)).returncode == 0
+    for index in home.rglob("index.db"):
+        index.write_bytes(b"no database at all" * 1_000)
+    done = in_process("status", DAGSTER_HOME=str(home))
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    if Path("/dev/full").exists():
+        command = f"{sys.executable} -m dq_dagster.cli status > /dev/full"
+        full = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
+        assert (full.returncode, b"No space left" in full.stderr) == (2, True)
+
+
+def test_an_index_of_another_user_is_left_alone(log: dg.DagsterInstance) -> None:
+    """Who cannot write it has one of his own, in memory."""
+    run("status")
+    [index] = (Path(log.root_directory) / ".dq_dagster").glob("*.sqlite")
+    for one in index.parent.glob("index*"):
+        one.chmod(0o444)
+    store(log, Told("rows", Status.ERROR, YESTERDAY + timedelta(minutes=1)))
+    command = [sys.executable, "-m", "dq_dagster.cli", "status", "--json"]
+    if os.geteuid() == 0:
+        # Root may write everything, unless that is taken from it.
+        if shutil.which("setpriv") is None:
+            pytest.skip("There is no setpriv.")
+        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert json.loads(done.stdout)["evaluations"] == 3

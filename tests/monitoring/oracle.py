@@ -37,18 +37,12 @@ def oracle(
         runs = [one.day for one in said if one.check == check]
         return check in counting or (that_day < today and that_day <= max(runs))
 
-    for active in sorted({one.day for one in said if one.day <= day}, reverse=True):
-        slices = {one.part for one in said if one.day == active}
-        last: Mapping[tuple[int, int], int] = {
-            (one.check, one.part): one.rank
-            for one in said
-            if one.day <= active and one.part in slices and counts(one.check, day)
-        }
-        if last:
-            break
-    else:
-        last = {}
-    ran = [one.rank for one in said if one.day == day and counts(one.check, day)]
+    # What does not count is as if it had never been said.
+    ours = [one for one in said if one.day <= day and counts(one.check, day)]
+    active = max((one.day for one in ours), default=day)
+    slices = {one.part for one in ours if one.day == active}
+    last = {(one.check, one.part): one.rank for one in ours if one.part in slices}
+    ran = [one.rank for one in ours if one.day == day]
     tally: dict[int, dict[int, int]] = {}
     for (check, _), rank in last.items():
         ranks = tally.setdefault(check, {})

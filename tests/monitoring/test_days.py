@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dq_dagster.monitoring.model.days import (
-    CheckDay,
-    DatasetDays,
-    DaysInShort,
-    check_days,
-    day_of,
-    each_day,
-)
+from dq_dagster.monitoring.model.days import CheckDay, DatasetDays, check_days, day_of
+from dq_dagster.monitoring.model.many_days import DayInShort, DaysInShort, each_day
 from tests.monitoring.oracle import EMPTY, ERROR, EVALUATIONS, OK, WARNING, One, oracle, scored
 
 WHOLE, A, B, C = 0, 1, 2, 3
@@ -34,17 +28,24 @@ def days_of(
     for one in check_days(one.said() for one in every):
         by_day.setdefault(one.day, []).append(one)
     last_runs = {one.check: one.day for one in every if one.check not in set(counting)}
-    return DatasetDays(by_day, last_runs, set(counting), today)
+
+    def judged_alone(day: int, checks: Collection[int]) -> list[CheckDay]:
+        ours = [one.said() for one in every if one.check in checks and one.day <= day]
+        return [one for one in check_days(ours) if one.day == day]
+
+    return DatasetDays(by_day, last_runs, set(counting), today, judged_alone)
 
 
-def in_short(days: DatasetDays) -> DaysInShort:
-    by_day = {day: [one[:5] for one in some] for day, some in days.by_day.items()}
-    return DaysInShort(by_day, days.last_runs, days.counting, days.today)
+def in_short(days: DatasetDays, weight: float = 1.0) -> DaysInShort:
+    by_day = {day: DayInShort.of(day, some) for day, some in days.by_day.items()}
+    weights = dict.fromkeys(range(10), weight)
+    return DaysInShort(
+        by_day, days.last_runs, days.counting, days.today, days.judged_alone, weights
+    )
 
 
 def statuses(days: DatasetDays, first: int, last: int) -> list[tuple[int, int | None]]:
-    weights = dict.fromkeys(range(10), 1.0)
-    found = list(each_day(in_short(days), weights, first, last))
+    found = list(each_day(in_short(days), first, last))
     # One day at a time says the same.
     for day, rank, worst, _ in found:
         _, some = days.counted(day)
@@ -112,13 +113,26 @@ def test_where_no_rule_that_counts_ran_an_earlier_day_stands() -> None:
     assert [one for one, _ in statuses(days, 1, 3)] == [WARNING, ERROR, WARNING]
 
 
+def test_a_rule_that_is_gone_brings_no_slice_back() -> None:
+    """It ran last on A, which another rule had left behind with an Error."""
+    said = [One(1, OTHER, A, ERROR), One(2, OTHER, B, OK), One(3, RULE, A, OK)]
+    days = days_of(said, counting=[OTHER])
+    # On the 3rd it counted still.
+    assert [one for one, _ in statuses(days, 1, 4)] == [ERROR, OK, ERROR, OK]
+    # On the same day, too.
+    days = days_of([*said[:2], One(2, RULE, A, OK)], counting=[OTHER])
+    assert [one for one, _ in statuses(days, 1, 3)] == [ERROR, ERROR, OK]
+    as_of, [one] = days.counted(3)
+    assert (as_of, one.counts) == (2, (0, 1, 0, 0, 0))
+
+
 @given(EVALUATIONS, st.sets(st.integers(1, 3)), st.integers(4, 9), st.integers(0, 6))
 def test_days_are_as_documented(
     said: list[One], counting: set[int], today: int, resumed: int
 ) -> None:
     every = sorted(said, key=lambda one: one.day)
     days = days_of(every, counting=counting, today=today)
-    found = list(each_day(in_short(days), dict.fromkeys(range(1, 4), 2.0), 1, 8))
+    found = list(each_day(in_short(days, 2.0), 1, 8))
     for day, last, worst, value in found:
         rank, ran, tally = oracle(every, day, counting, today)
         assert (last, worst) == (rank, ran)

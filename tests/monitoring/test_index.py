@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -108,6 +109,47 @@ def test_an_index_that_is_open_is_made_anew(
         store(instance, Told("rule_0", Status.OK, ago(0)))
         assert found.refresh().added == 1
         require_the_same(instance, found)
+
+
+def drop(place: Path, table: str) -> None:
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute(f"DROP TABLE {table}")
+
+
+@pytest.mark.parametrize("table", ["slice", "asset_day"])
+def test_an_index_that_lacks_a_table_is_made_anew(instance: dg.DagsterInstance, table: str) -> None:
+    store(instance, Told("rows", Status.ERROR, ago(1)))
+    with monitor(instance) as found:
+        found.refresh()
+        assert found.index is not None
+        place = found.index
+        drop(place, table)
+        # What is new needs the table.
+        store(instance, Told("rows", Status.WARNING, ago(0)))
+        found.refresh()
+        require_the_same(instance, found)
+    drop(place, table)
+    with monitor(instance) as found:
+        assert found.refresh().added == 2
+        require_the_same(instance, found)
+
+
+def test_what_an_older_version_left_is_removed(instance: dg.DagsterInstance) -> None:
+    with monitor(instance) as found:
+        assert found.index is not None
+        stem, _, version = found.index.stem.rpartition("-v")
+    older, newer, other = (
+        found.index.with_name(name)
+        for name in (
+            f"{stem}-v{int(version) - 1}.sqlite",
+            f"{stem}-v{int(version) + 1}.sqlite",
+            "index-of-another-log-v1.sqlite",
+        )
+    )
+    for one in (older, newer, other):
+        one.write_bytes(b"large")
+    with monitor(instance):
+        assert [one.exists() for one in (older, newer, other)] == [False, True, True]
 
 
 def test_an_index_whose_folder_is_lost_goes_on_in_memory(tmp_path: Path) -> None:

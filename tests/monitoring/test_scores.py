@@ -40,7 +40,7 @@ def test_what_has_no_score_says_nothing() -> None:
     assert mean([None, 100.0, 50.0]) == 75.0
     assert mean([None]) is None
     assert Score.of(90.0, None) == Score(90.0, None)
-    assert Score.of(90.0, 95.5) == Score(90.0, -5.5)
+    assert Score.of(90.0, 95.5) == Score(90.0, -5.5, 95.5)
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def report_command(
 def _write(text: str, output: str) -> None:
     if output == "-":
         # A terminal of another encoding must not end in an error.
-        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.write(f"{text.rstrip()}\n".encode())
         sys.stdout.buffer.flush()
         return
     try:

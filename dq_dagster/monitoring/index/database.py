@@ -7,15 +7,17 @@ kept in memory instead.
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 # Part of the file's name: another form of the index is another file.
-VERSION = 4
+VERSION = 5
 _WAIT = 120.0
 _FOLDER = ".dq_dagster"
 
@@ -53,8 +55,9 @@ CREATE TABLE IF NOT EXISTS day (
     warning INTEGER NOT NULL, error INTEGER NOT NULL,
     PRIMARY KEY (asset, day, check_id)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS plain_day (
+CREATE TABLE IF NOT EXISTS asset_day (
     asset INTEGER NOT NULL, day INTEGER NOT NULL, last INTEGER NOT NULL, worst INTEGER, score REAL,
+    checks BLOB NOT NULL, lasts BLOB NOT NULL, worsts BLOB NOT NULL, worths BLOB NOT NULL,
     PRIMARY KEY (asset, day)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS changed_slice (
@@ -92,7 +95,7 @@ class IndexDatabase:
             self._prepare(self.path)
         if self.path is None:
             self._shared = self._connect(":memory:")
-            self._shared.executescript(_TABLES)
+            _make_tables(self._shared)
         self.made += 1
 
     def check_file(self) -> int:
@@ -117,18 +120,20 @@ class IndexDatabase:
         for _ in range(2):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
+                _require_writable(path)
                 connection = self._connect(str(path))
                 connection.execute("PRAGMA journal_mode = WAL")
-                connection.executescript(_TABLES)
+                _make_tables(connection)
                 self._forget(getattr(self._own, "known", None))
                 self._own.known = connection, self.made + 1
                 self._file = _file_at(path)
             except (OSError, sqlite3.OperationalError):
-                # A folder that cannot be written, or a disk that is full.
+                # What cannot be written, or a disk that is full.
                 break
             except sqlite3.DatabaseError:
                 delete(path)
             else:
+                _delete_older(path)
                 return
         self.path = None
 
@@ -210,8 +215,48 @@ def _file_at(path: Path | None) -> tuple[int, int] | None:
     return None if found is None else (found.st_dev, found.st_ino)
 
 
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """Makes all tables at once; raises DatabaseError if there are others, or only some of them."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(_TABLES)
+        wanted = _forms(empty)
+    found = _forms(connection)
+    if found and found != wanted:
+        raise sqlite3.DatabaseError("These are not the tables of an index.")
+    if not found:
+        connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT")
+
+
+def _forms(connection: sqlite3.Connection) -> set[str]:
+    rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return {form for (form,) in rows if not form.startswith("CREATE TABLE sqlite_")}
+
+
+def _delete_older(path: Path) -> None:
+    """What earlier versions of this library have left there: it may be large."""
+    stem, sign, version = path.stem.rpartition("-v")
+    if not (sign and version.isdigit()):
+        return
+    for number in range(int(version)):
+        # On some systems, what is open cannot be removed.
+        with suppress(OSError):
+            delete(path.with_name(f"{stem}-v{number}{path.suffix}"))
+
+
+def _beside(path: Path) -> list[Path]:
+    """A database with what SQLite keeps beside it."""
+    return [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm")]
+
+
+def _require_writable(path: Path) -> None:
+    """SQLite opens the index of another user as well, and fails only when it writes."""
+    for one in _beside(path):
+        if one.exists() and not os.access(one, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(one))
+
+
 def delete(path: Path) -> None:
     """Removes an index with what SQLite keeps beside it."""
-    for suffix in ("", "-wal", "-shm"):
+    for one in _beside(path):
         with suppress(FileNotFoundError):
-            path.with_name(path.name + suffix).unlink()
+            one.unlink()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -13,18 +13,19 @@ from dq_dagster.monitoring.model.days import (
     RANKS,
     CheckDay,
     Said,
-    SaidOfDay,
     Standing,
     check_days,
     day_of,
     start_of,
 )
+from dq_dagster.monitoring.model.many_days import DayInShort, SaidOfDay
 
 # The number that stands for the whole dataset among those of partitions.
 WHOLE = 0
 _AT_ONCE = 900
 _INSERT = f"INSERT OR REPLACE INTO evaluation VALUES ({', '.join('?' * 17)})"  # noqa: S608 (marks)
 _INSERT_DAY = f"INSERT INTO day VALUES ({', '.join('?' * 12)})"  # noqa: S608 (marks)
+_INSERT_ASSET_DAY = f"INSERT INTO asset_day VALUES ({', '.join('?' * 9)})"  # noqa: S608 (marks)
 
 
 class Names:
@@ -185,23 +186,22 @@ def settle_days(connection: sqlite3.Connection) -> bool:
         return False
     asset, first = found
     connection.execute("DELETE FROM day WHERE asset = ? AND day >= ?", (asset, first))
-    connection.execute("DELETE FROM plain_day WHERE asset = ? AND day >= ?", (asset, first))
+    connection.execute("DELETE FROM asset_day WHERE asset = ? AND day >= ?", (asset, first))
     standing = _standing(connection, asset, first)
-    plain: list[SaidOfDay] = []
+    every: list[tuple[object, ...]] = []
     days = check_days(_said(connection, asset, first), standing)
-    connection.executemany(_INSERT_DAY, ((asset, *one) for one in _noting(days, plain)))
-    connection.executemany(
-        "INSERT INTO plain_day VALUES (?, ?, ?, ?, ?)", ((asset, *one) for one in plain)
-    )
+    connection.executemany(_INSERT_DAY, ((asset, *one) for one in _noting(days, every)))
+    connection.executemany(_INSERT_ASSET_DAY, ((asset, *one) for one in every))
     connection.execute("DELETE FROM changed_asset WHERE asset = ?", (asset,))
     return True
 
 
-def _noting(days: Iterable[CheckDay], plain: list[SaidOfDay]) -> Iterator[CheckDay]:
-    """The same, noting on the way what each day says if all checks count alike."""
+def _noting(days: Iterable[CheckDay], every: list[tuple[object, ...]]) -> Iterator[CheckDay]:
+    """The same, noting on the way what each day says of the dataset, and of all checks in short."""
     for day, group in groupby(days, key=itemgetter(0)):
-        some = list(group)
-        plain.append(SaidOfDay.plain(day, some))
+        # In the order in which all others read them, so that sums are the same to the last digit.
+        some = sorted(group, key=itemgetter(1))
+        every.append((*SaidOfDay.plain(day, some), *DayInShort.of(day, some)[1:]))
         yield from some
 
 
@@ -230,9 +230,17 @@ def _standing(connection: sqlite3.Connection, asset: int, first: int) -> Standin
         "(SELECT id FROM checks WHERE asset = ?) AND day >= ?",
         (asset, first),
     ).fetchall()
+    return _stood(connection, checks, [part for (part,) in parts], first)
+
+
+def _stood(
+    connection: sqlite3.Connection, checks: Iterable[int], parts: Iterable[int], first: int
+) -> Standing:
+    """What these checks had said of these slices before the first day."""
+    every = list(checks)
     standing: Standing = {}
-    for (part,) in parts:
-        for check in checks:
+    for part in parts:
+        for check in every:
             before = connection.execute(
                 "SELECT rank FROM evaluation WHERE check_id = ? AND part = ? AND at < ? "
                 "ORDER BY at DESC, storage DESC LIMIT 1",
@@ -241,3 +249,18 @@ def _standing(connection: sqlite3.Connection, asset: int, first: int) -> Standin
             if before is not None:
                 standing.setdefault(part, {})[check] = before[0]
     return standing
+
+
+def judged_alone(
+    connection: sqlite3.Connection, day: int, checks: Collection[int]
+) -> list[CheckDay]:
+    """What a day says of these checks of a dataset, as if there were no others."""
+    said: list[Said] = []
+    for check in checks:
+        said += connection.execute(
+            "SELECT day, check_id, part, rank FROM evaluation WHERE check_id = ? AND day = ? "
+            "ORDER BY at, storage",
+            (check, day),
+        )
+    standing = _stood(connection, checks, {part for _, _, part, _ in said}, day)
+    return sorted(check_days(said, standing), key=itemgetter(1))

@@ -2,20 +2,22 @@
 
 Of the slices that were computed on a day (partitions, and the whole dataset as one of its own),
 each rule has the status of its last evaluation up to the end of that day. This is kept for the
-days on which anything ran; on the days between, what the last of them said stands.
+days on which anything ran; on the days between, what the last of them said stands. Rules that do
+not count are as if they had never run: neither are their statuses seen, nor the slices on which
+nothing else ran.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
-from dq_dagster.judging.judgement import Status, score, worth
+from dq_dagster.judging.judgement import Status, worth
 
 RANKED = tuple(Status)
 RANKS = {status: rank for rank, status in enumerate(RANKED)}
@@ -25,9 +27,6 @@ _EPOCH = date(1970, 1, 1)
 Day: TypeAlias = int
 # Check, slice and rank of the status; checks and slices by any numbers that tell them apart.
 Said: TypeAlias = tuple[Day, int, int, int]
-# Day, check, last rank, worth and worst rank: a CheckDay in short. Of plain tuples there may be
-# hundreds of thousands, since the garbage collector leaves them alone.
-InShort: TypeAlias = tuple[Day, int, int, float | None, int | None]
 # Ranks by slice and check.
 Standing: TypeAlias = dict[int, dict[int, int]]
 
@@ -111,40 +110,46 @@ def check_days(said: Iterable[Said], standing: Standing | None = None) -> Iterat
             yield CheckDay.of(day, check, counts, ran.get(check, []))
 
 
+# What a day says of these checks alone: for days on which others ran as well.
+JudgedAlone: TypeAlias = Callable[[Day, Collection[int]], Sequence[CheckDay]]
+
+
 @dataclass(frozen=True)
 class DatasetDays:
     """The days of one dataset on which anything ran, and which checks count on which of them.
 
-    ``last_runs`` is the last day of each check; ``counting`` are those that count today. A check
-    that was disabled or deleted counts up to the last day on which it ran.
+    ``last_runs`` is the last day of each check that counts no more: it counts up to that day.
+    ``counting`` are those that count today.
     """
 
     by_day: Mapping[Day, Sequence[CheckDay]]
     last_runs: Mapping[int, Day]
     counting: Collection[int]
     today: Day
+    judged_alone: JudgedAlone
 
     @cached_property
     def _days(self) -> list[Day]:
         return sorted(self.by_day)
 
     def counted(self, day: Day) -> tuple[Day | None, Sequence[CheckDay]]:
-        """The last day up to this one that says anything, and what the checks that count say."""
+        """The last day up to this one on which a check that counts ran, and what those say."""
+        counting = counting_on(day, self.counting, self.last_runs, self.today)
         for place in range(bisect_right(self._days, day) - 1, -1, -1):
             known = self._days[place]
-            some = self._counting(self.by_day[known], day)
-            if some:
-                return known, some
+            ran = {one.check for one in self.by_day[known] if one.worst is not None}
+            if ran.isdisjoint(counting):
+                continue
+            if not ran.issubset(counting):
+                return known, self.judged_alone(known, counting)
+            return known, [one for one in self.by_day[known] if one.check in counting]
         return None, []
 
     def worst_of(self, day: Day) -> int | None:
         """Of all that ran on the day."""
-        some = self._counting(self.by_day.get(day, ()), day)
-        return max([one.worst for one in some if one.worst is not None], default=None)
-
-    def _counting(self, some: Sequence[CheckDay], day: Day) -> Sequence[CheckDay]:
         counting = counting_on(day, self.counting, self.last_runs, self.today)
-        return [one for one in some if one.check in counting]
+        some = [one.worst for one in self.by_day.get(day, ()) if one.check in counting]
+        return max([one for one in some if one is not None], default=None)
 
 
 def counting_on(
@@ -154,74 +159,3 @@ def counting_on(
     if day >= today or not last_runs:
         return counting
     return {*counting, *(check for check, last in last_runs.items() if day <= last)}
-
-
-@dataclass(frozen=True)
-class DaysInShort:
-    """The same of many days: with as little of each as all their statuses and scores need."""
-
-    by_day: Mapping[Day, Sequence[InShort]]
-    last_runs: Mapping[int, Day]
-    counting: Collection[int]
-    today: Day
-
-    @cached_property
-    def _days(self) -> list[Day]:
-        return sorted(self.by_day)
-
-    def counted(self, day: Day, counting: Collection[int]) -> tuple[Day | None, Sequence[InShort]]:
-        """The last day up to this one of which any of these checks says something."""
-        for place in range(bisect_right(self._days, day) - 1, -1, -1):
-            known = self._days[place]
-            some = self.by_day[known]
-            if self.last_runs:
-                some = [one for one in some if one[1] in counting]
-            if some:
-                return known, some
-        return None, []
-
-
-class SaidOfDay(NamedTuple):
-    """What a day says of a dataset: ranks and score; ``worst`` is None if nothing ran on it."""
-
-    day: Day
-    last: int = 0
-    worst: int | None = None
-    score: float | None = None
-
-    @classmethod
-    def plain(cls, day: Day, some: Sequence[CheckDay]) -> SaidOfDay:
-        """Of a day on which anything ran, if all checks count, and all alike."""
-        ran = [one.worst for one in some if one.worst is not None]
-        value = score([(1.0, one.worth) for one in some])
-        return cls(day, max([one.last for one in some]), max(ran, default=None), value)
-
-
-def each_day(
-    days: DaysInShort, weights: Mapping[int, float], first: Day, last: Day
-) -> Iterator[SaidOfDay]:
-    """What every day says; who counts changes after the last day of a check, and today."""
-    changes = {first, days.today, *(last + 1 for last in days.last_runs.values())}
-    rank, value = 0, None
-    for day in range(first, last + 1):
-        worst = None
-        if day in days.by_day or day in changes:
-            counting = counting_on(day, days.counting, days.last_runs, days.today)
-            of_day, some = days.counted(day, counting)
-            rank = max([one[2] for one in some], default=0)
-            value = score([(weights[one[1]], one[3]) for one in some])
-            if of_day == day:
-                worst = max([one[4] for one in some if one[4] is not None], default=None)
-        yield SaidOfDay(day, rank, worst, value)
-
-
-def each_plain_day(said: Iterable[SaidOfDay], first: Day, last: Day) -> Iterator[SaidOfDay]:
-    """The same from days on which anything ran, in their order, if all checks count alike."""
-    by_day = {one.day: one for one in said}
-    standing = next((one for one in by_day.values() if one.day < first), SaidOfDay(first))
-    for day in range(first, last + 1):
-        if day in by_day:
-            standing = by_day[day]
-            yield standing
-        else:
-            yield SaidOfDay(day, standing.last, None, standing.score)

@@ -23,15 +23,19 @@ TREND_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """From 0 to 100, None where there is nothing to go by; ``trend`` is the change in a week."""
+    """From 0 to 100, None where there is nothing to go by.
+
+    ``before`` is what it was a week ago, and ``trend`` the change since.
+    """
 
     value: float | None = None
     trend: float | None = None
+    before: float | None = None
 
     @classmethod
     def of(cls, now: float | None, before: float | None) -> Score:
         both = now is not None and before is not None
-        return cls(now, round(now - before, 1) if both else None)  # type: ignore[operator]
+        return cls(now, round(now - before, 1) if both else None, before)  # type: ignore[operator]
 
 
 @dataclass(frozen=True, slots=True)

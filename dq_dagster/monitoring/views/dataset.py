@@ -17,12 +17,12 @@ from dq_dagster.judging.judgement import BADNESS, Status, worst
 from dq_dagster.monitoring.model.days import (
     RANKED,
     Day,
-    SaidOfDay,
     date_of,
     day_number,
     moment_of,
     start_of,
 )
+from dq_dagster.monitoring.model.many_days import SaidOfDay
 from dq_dagster.monitoring.views.lists import dataset_row
 from dq_dagster.monitoring.views.reader import (
     Dataset,
@@ -122,15 +122,13 @@ def errors_of(reader: IndexReader, dataset: Dataset) -> list[ErrorOnSlice]:
 
 
 def _parts_on(reader: IndexReader, dataset: Dataset, day: Day | None) -> list[int]:
-    """The slices that any rule was judged on that day."""
+    """The slices that any rule which counts was judged on that day."""
     found: set[int] = set()
-    for one in dataset.checks:
-        if day is not None and one.number is not None:
-            rows = reader.connection.execute(
-                "SELECT DISTINCT part FROM evaluation WHERE check_id = ? AND day = ?",
-                (one.number, day),
-            )
-            found |= {part for (part,) in rows}
+    for check in dataset.counting:
+        rows = reader.connection.execute(
+            "SELECT DISTINCT part FROM evaluation WHERE check_id = ? AND day = ?", (check, day)
+        )
+        found |= {part for (part,) in rows}
     return sorted(found)
 
 

@@ -127,14 +127,8 @@ def _project(name: str, rows: Sequence[DatasetRow]) -> ProjectRow:
 
 
 def score_of(rows: Collection[DatasetRow]) -> Score:
-    """The mean of those that have one."""
-    now = mean(one.score.value for one in rows)
-    before = mean(
-        one.score.value - one.score.trend
-        for one in rows
-        if one.score.value is not None and one.score.trend is not None
-    )
-    return Score.of(now, before)
+    """The means of those that have one, today and a week ago."""
+    return Score.of(mean(one.score.value for one in rows), mean(one.score.before for one in rows))
 
 
 def _together(rows: Collection[DatasetRow]) -> tuple[StatusDay, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -14,19 +14,22 @@ from typing import Literal, TypeAlias
 from dq_dagster.errors import NotOnRecord
 from dq_dagster.judging.judgement import Status, score
 from dq_dagster.monitoring.declared import DeclaredAsset
+from dq_dagster.monitoring.index.writing import judged_alone
 from dq_dagster.monitoring.model.days import (
     RANKED,
     CheckDay,
     DatasetDays,
     Day,
-    DaysInShort,
-    InShort,
-    SaidOfDay,
     date_of,
     day_of,
+    moment_of,
+)
+from dq_dagster.monitoring.model.many_days import (
+    DayInShort,
+    DaysInShort,
+    SaidOfDay,
     each_day,
     each_plain_day,
-    moment_of,
 )
 from dq_dagster.monitoring.views.shapes import Presence, RuleInfo, StatusDay
 
@@ -234,7 +237,12 @@ class IndexReader:
                 rows += self._check_days(dataset.number, day, day)
             rows += self._check_days(dataset.number, first, last)
         by_day = {day: list(some) for day, some in groupby(rows, key=itemgetter(0))}
-        return DatasetDays(by_day, last_runs, dataset.counting.keys(), self.today)
+        return DatasetDays(
+            by_day, last_runs, dataset.counting.keys(), self.today, self._judged_alone
+        )
+
+    def _judged_alone(self, day: Day, checks: Collection[int]) -> Sequence[CheckDay]:
+        return judged_alone(self.connection, day, checks)
 
     def _last_runs(self, dataset: Dataset) -> dict[int, Day]:
         """The last days of the checks that count no more."""
@@ -248,16 +256,16 @@ class IndexReader:
         return found
 
     def _days_before(self, dataset: Dataset, first: Day, last_runs: Mapping[int, Day]) -> list[Day]:
-        """The last days before the first that checks which count on it, or after it, speak of."""
-        query = "SELECT max(day) FROM day WHERE asset = ? AND day < ?"
+        """The last days before the first on which checks ran that count on it, or after it."""
         if not last_runs:
+            query = "SELECT max(day) FROM asset_day WHERE asset = ? AND day < ?"
             found = [self.connection.execute(query, (dataset.number, first)).fetchone()]
         else:
             # Each has its own: what one of the past says stands only until its own last day.
             past = [check for check, day in last_runs.items() if day >= first]
-            query = f"{query} AND check_id = ?"
+            query = "SELECT max(day) FROM evaluation WHERE check_id = ? AND day < ?"
             found = [
-                self.connection.execute(query, (dataset.number, first, check)).fetchone()
+                self.connection.execute(query, (check, first)).fetchone()
                 for check in (*dataset.counting, *past)
             ]
         return sorted({day for (day,) in found if day is not None})
@@ -266,7 +274,8 @@ class IndexReader:
         """In the order of days."""
         rows = self.connection.execute(
             "SELECT day, check_id, last, worth, worst, evaluations, not_computed, ok, empty, "
-            "warning, error FROM day WHERE asset = ? AND day BETWEEN ? AND ? ORDER BY day",
+            "warning, error FROM day WHERE asset = ? AND day BETWEEN ? AND ? "
+            "ORDER BY day, check_id",
             (asset, first, last),
         )
         return starmap(CheckDay, rows)
@@ -275,29 +284,35 @@ class IndexReader:
         if dataset.is_plain:
             found = each_plain_day(self._plain_days(dataset, first, last), first, last)
         else:
-            days = self._days_in_short(dataset, first, last)
-            found = each_day(days, dataset.weights, first, last)
+            found = each_day(self._days_in_short(dataset, first, last), first, last)
         return tuple(map(status_day, found))
 
     def _days_in_short(self, dataset: Dataset, first: Day, last: Day) -> DaysInShort:
         """As ``days``, of many days at once."""
         last_runs = self._last_runs(dataset)
         before = self._days_before(dataset, first, last_runs)
-        rows: list[InShort] = []
+        rows: list[DayInShort] = []
         for start, end in (*((day, day) for day in before), (first, last)):
-            rows += self.connection.execute(
-                "SELECT day, check_id, last, worth, worst FROM day "
-                "WHERE asset = ? AND day BETWEEN ? AND ? ORDER BY day",
+            found = self.connection.execute(
+                "SELECT day, checks, lasts, worsts, worths FROM asset_day "
+                "WHERE asset = ? AND day BETWEEN ? AND ?",
                 (dataset.number, start, end),
             )
-        by_day = {day: list(some) for day, some in groupby(rows, key=itemgetter(0))}
-        return DaysInShort(by_day, last_runs, dataset.counting.keys(), self.today)
+            rows += starmap(DayInShort, found)
+        return DaysInShort(
+            {one.day: one for one in rows},
+            last_runs,
+            dataset.counting.keys(),
+            self.today,
+            self._judged_alone,
+            dataset.weights,
+        )
 
     def _plain_days(self, dataset: Dataset, first: Day, last: Day) -> Iterable[SaidOfDay]:
         """In the order of days, from the last one before the first."""
         rows = self.connection.execute(
-            "SELECT day, last, worst, score FROM plain_day WHERE asset = ?1 AND day BETWEEN "
-            "coalesce((SELECT max(day) FROM plain_day WHERE asset = ?1 AND day < ?2), ?2) AND ?3 "
+            "SELECT day, last, worst, score FROM asset_day WHERE asset = ?1 AND day BETWEEN "
+            "coalesce((SELECT max(day) FROM asset_day WHERE asset = ?1 AND day < ?2), ?2) AND ?3 "
             "ORDER BY day",
             (dataset.number, first, last),
         )
