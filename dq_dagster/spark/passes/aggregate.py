@@ -2,18 +2,17 @@
 
 Where one rule raises, the others are answered without it.
 
-Spark compiles an aggregation of at most 100 buffers into one loop, but past some 60 of them the
-loop is too large for the virtual machine to compile, and everything takes many times as long.
-Above 100 buffers Spark takes another, steadier way. So counts are paired: two share one long, the
-first in the low 31 bits, the second above, which is exact as long as there are fewer than 2^31 rows
-(larger tables are counted without). What still lies between 60 and 100 is padded past 100. And what
-is missing of a column is not counted beside what is there: one follows from the other.
+Spark compiles an aggregation of at most 100 buffers into one loop, but past some 60 of them that is
+too large for the virtual machine to compile, and takes many times as long. Above 100 Spark takes
+another, steadier way. So counts are paired: two share one long, the first in the low 31 bits, which
+is exact with fewer than 2^31 rows (larger tables are counted without). What still lies between 60
+and 100 is padded past 100. What is missing of a column is not counted beside what is there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -28,7 +27,7 @@ from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.frames.failures import failure_of
 from dq_dagster.spark.frames.slicing import Parts, States
 from dq_dagster.spark.passes.isolation import Suspicion, attempted, isolated
-from dq_dagster.spark.passes.skipping import counted_apart
+from dq_dagster.spark.passes.skipping import Apart, counted_apart
 from dq_dagster.spark.passes.suspects import Needs, halves, quoted_texts
 from dq_dagster.spark.passes.user_code import is_accepted, refusal
 
@@ -41,11 +40,11 @@ StatesOfPart = Mapping[RowMetric, State | RuleFailure | None]
 # So many parts are measured one by one if a rule raises on all of them together.
 _MOST_ALONE = 50
 
-# Counts of as many rows or more do not share a long, and so many buffers are one loop.
+# Counts of as many rows do not share a long, and so many buffers are one loop.
 MOST_PAIRED = 2**31
 MOST_IN_ONE_LOOP = 60
 _STEADY = 101
-# Moments and pairs of columns take several; sums that may overflow keep a flag beside the sum.
+# Moments and pairs take several; sums that may overflow keep a flag beside the sum.
 _BUFFERS = {
     **dict.fromkeys(("avg", "mean", "regr_avgx", "regr_avgy", "try_avg", "try_sum"), 2),
     **dict.fromkeys(("std", "stddev", "stddev_pop", "stddev_samp"), 3),
@@ -55,8 +54,7 @@ _BUFFERS = {
     **dict.fromkeys(("corr", "regr_r2"), 6),
     **dict.fromkeys(("regr_intercept", "regr_slope"), 7),
 }
-_LOW_BITS = MOST_PAIRED - 1
-_LANES = 2
+_LOW_BITS, _LANES = MOST_PAIRED - 1, 2
 _MISSING = re.compile(r"(`(?:[^`]|``)+`) IS NULL")
 _THERE = re.compile(r"(`(?:[^`]|``)+`) IS NOT NULL")
 
@@ -254,22 +252,28 @@ def measure_with_rows(metrics: Sequence[RowMetric], parts: Parts, table: JudgedT
     if measured.keys() >= set(metrics):
         # Nobody wants the rows alone.
         return measured
-    few = _few(parts, answerable, table)
-    rest = {metric: need for metric, need in answerable.items() if metric not in few}
-    return measured | few | _run(parts, rest)
+    if not parts.is_small:
+        apart = attempted(lambda: counted_apart(parts.frame, answerable, table), lambda _: None)
+        if apart is not None:
+            return measured | _in_two(parts, answerable, apart)
+    return measured | _run(parts, answerable)
 
 
-def _few(parts: Parts, needs: Needs, table: JudgedTable) -> RowStates:
-    """What is better counted apart; nothing if that raises, since each then fails on its own."""
+def _in_two(parts: Parts, needs: Needs, apart: Apart) -> RowStates:
+    """What is counted apart, with all others if that raises, and beside it the rest."""
+    few = {metric: needs[metric] for metric in apart.metrics}
+    rest = {metric: need for metric, need in needs.items() if metric not in few}
+    if (known := apart.measured(parts.cuts)) is not None:
+        return known | _run(parts, rest)
+    from dq_dagster.spark.passes.queries import side_by_side
 
-    def counted() -> RowStates:
-        apart = None if parts.is_small else counted_apart(parts.frame, needs, table)
-        if apart is None:
-            return {}
-        rows = replace(parts, frame=parts.frame.where(apart.condition))
-        return _collect(rows, Query.of({metric: needs[metric] for metric in apart.metrics}))
-
-    return attempted(counted, lambda _: {})
+    rows = replace(parts, frame=parts.frame.where(apart.condition))
+    runs: dict[str, Callable[[], RowStates]] = {
+        "few": lambda: attempted(lambda: _collect(rows, Query.of(few)), lambda _: {}),
+        "rest": lambda: _run(parts, rest),
+    }
+    found = side_by_side(runs, parts.frame.sparkSession)
+    return found["rest"] | (found["few"] or _run(parts, few))
 
 
 def _refused(frame: DataFrame, needs: Needs) -> RowStates:

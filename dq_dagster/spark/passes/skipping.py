@@ -2,20 +2,23 @@
 
 Parquet and ORC note for each block of rows how many values of a column are missing. A query for
 the rows in which one of some columns is NULL skips every block that has none, and so most often
-all of them. This serves columns that no other rule reads: they leave the large query.
+all of them. This serves columns that no other rule reads: they leave the large query, but for those
+of which many values are missing, which would have all blocks read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T
 
 from dq_dagster.metrics.conditions import IsEmpty
+from dq_dagster.metrics.measured import UNDIVIDED, WHOLE, Cut, Measured
 from dq_dagster.metrics.metric import ConditionCount, RowMetric
+from dq_dagster.metrics.states import Tally
 from dq_dagster.spark.expressions.values import Aggregates
 from dq_dagster.spark.frames.columns import JudgedTable
 
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 _WORTHWHILE = 128 * 2**20
 # Opening a file takes as long as reading a few megabytes of it.
 _LARGE_FILE = 8 * 2**20
+# So many rows with a gap are looked at to see which columns have them.
+_LOOKED_AT = 1_000
 _STEPS = {"Project", "Filter", "ColumnarToRow", "FileScan"}
 _STEP = re.compile(r"^[\s:+-]*(?:\*\(\d+\) )?(?P<name>\w+)", re.MULTILINE)
 _HANDED_DOWN = re.compile(r"FileScan (?:parquet|orc) .*PushedFilters: \[.*IsNull\(")
@@ -35,10 +40,23 @@ _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB":
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """Counts of missing values, and the condition for the rows in which any of them is missing."""
+    """Counts of missing values, and the condition for the rows in which any of them is missing.
+
+    ``known`` are the counts over all rows, if there are so few such rows that they were all seen.
+    """
 
     metrics: tuple[RowMetric, ...]
     condition: str
+    known: Mapping[RowMetric, int] | None = None
+
+    def measured(self, cuts: tuple[Cut, ...]) -> dict[RowMetric, Measured] | None:
+        """The states for the parts of these cuts, as far as they are known."""
+        if self.known is None or (cuts != (UNDIVIDED,) and any(self.known.values())):
+            return None
+        return {
+            metric: Measured(metric, {WHOLE: Tally(count)} if count else {}, cuts, Tally(0))
+            for metric, count in self.known.items()
+        }
 
 
 def counted_apart(
@@ -46,10 +64,26 @@ def counted_apart(
 ) -> Apart | None:
     """What is better counted apart, if anything."""
     columns = dict(_seen_by_no_other(needs, table))
-    if not columns:
+    if not columns or not _is_skipped(frame, _any_missing(columns.values())):
         return None
-    condition = " OR ".join(f"{sql} IS NULL" for sql in dict.fromkeys(columns.values()))
-    return Apart(tuple(columns), condition) if _is_skipped(frame, condition) else None
+    seen, missing = _looked_at(frame, list(dict.fromkeys(columns.values())))
+    if seen < _LOOKED_AT:
+        known = {metric: missing[sql] for metric, sql in columns.items()}
+        return Apart(tuple(columns), _any_missing(columns.values()), known)
+    kept = {metric: sql for metric, sql in columns.items() if not missing[sql]}
+    return Apart(tuple(kept), _any_missing(kept.values())) if kept else None
+
+
+def _any_missing(columns: Iterable[str]) -> str:
+    return " OR ".join(f"{sql} IS NULL" for sql in dict.fromkeys(columns))
+
+
+def _looked_at(frame: DataFrame, columns: Sequence[str]) -> tuple[int, dict[str, int]]:
+    """The number of the first rows with any gap, and of the gaps in each column of those."""
+    some = frame.where(_any_missing(columns)).limit(_LOOKED_AT)
+    counts = (f"count(if({sql} IS NULL, 1, NULL)) AS n{n}" for n, sql in enumerate(columns))
+    [row] = some.selectExpr("count(1) AS rows", *counts).collect()
+    return row["rows"], {sql: row[f"n{n}"] for n, sql in enumerate(columns)}
 
 
 def _seen_by_no_other(

@@ -10,6 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import dq_dagster as dq
+from dq_dagster.metrics.conditions import IsEmpty
+from dq_dagster.metrics.measured import UNDIVIDED
+from dq_dagster.metrics.metric import ConditionCount, RowMetric
+from dq_dagster.spark.expressions.aggregates import aggregates
+from dq_dagster.spark.expressions.values import Aggregates
+from dq_dagster.spark.frames.columns import JudgedTable
 from dq_dagster.spark.passes import skipping
 
 if TYPE_CHECKING:
@@ -177,3 +183,36 @@ def test_small_files_are_looked_at_once(
 ) -> None:
     stored = spark.read.parquet(str(folder))
     assert count_jobs(lambda: dq.evaluate(stored, _rules(), samples=False)) == 2
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("looked_at", [1, 20, 10_000])
+def test_columns_with_many_gaps_are_read_with_all_others(
+    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch, looked_at: int
+) -> None:
+    monkeypatch.setattr(skipping, "_LOOKED_AT", looked_at)
+    stored, plain = spark.read.parquet(str(folder)), _frame(spark)
+    assert _told(dq.evaluate(stored, _rules())) == _told(dq.evaluate(plain, _rules()))
+    by_day = [dq.evaluate(f, _rules("both"), partition_by="day") for f in (stored, plain)]
+    assert _told(by_day[0]) == _told(by_day[1])
+
+
+@pytest.mark.usefixtures("eager")
+def test_gaps_of_one_column_do_not_have_others_read(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "gaps"
+    texts = "concat('text ', id) AS whole", "IF(id % 2 = 0, NULL, 1) AS gap"
+    spark.range(0, 30_000, 1, 3).selectExpr(*texts).write.parquet(str(path))
+    stored = spark.read.parquet(str(path))
+    table = JudgedTable.of(stored)
+    both = [ConditionCount(IsEmpty(name, blank_is_empty=False)) for name in ("whole", "gap")]
+    whole = both[0]
+    needs: dict[RowMetric, Aggregates] = {one: aggregates(one, table) for one in both}
+    apart = skipping.counted_apart(stored, needs, table)
+    assert apart == skipping.Apart((whole,), "`whole` IS NULL")
+    assert apart.measured((UNDIVIDED,)) is None
+    alone = skipping.counted_apart(stored, {whole: needs[whole]}, table)
+    assert alone is not None
+    assert alone.known == {whole: 0}
+    rules = [dq.ColumnNotEmpty(name=name, columns=name) for name in ("whole", "gap")]
+    found = dq.evaluate(stored, rules, samples=False)
+    assert [one.failed_rows for one in found] == [0, 15_000]
