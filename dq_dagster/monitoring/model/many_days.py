@@ -61,7 +61,7 @@ class DayInShort(NamedTuple):
 _Values = TypeVar("_Values", bound=Sequence[Any])
 
 
-class _Chosen(NamedTuple):
+class _CountedRules(NamedTuple):
     """The places of the checks that count, and of those that do not, in what a day says."""
 
     places: Sequence[int]
@@ -84,7 +84,7 @@ class DaysInShort:
     judged_alone: JudgedAlone
     weights: Mapping[int, float]
     # What was found out already: the checks of one day are mostly those of the day before.
-    _known: dict[tuple[bytes, int], _Chosen] = field(default_factory=dict, init=False)
+    _known: dict[tuple[bytes, int], _CountedRules] = field(default_factory=dict, init=False)
 
     @cached_property
     def _days(self) -> list[Day]:
@@ -112,7 +112,7 @@ class DaysInShort:
             return SaidOfDay(one.day, max(chosen.of(one.lasts)), max(worsts) - 1, value)
         return SaidOfDay(day)
 
-    def _chosen(self, checks: bytes, day: Day) -> _Chosen:
+    def _chosen(self, checks: bytes, day: Day) -> _CountedRules:
         """Which of the checks count on the day."""
         # Days between which no check ends have the same answer.
         ended = len(self._ends) if day >= self.today else bisect_left(self._ends, day)
@@ -122,7 +122,7 @@ class DaysInShort:
             numbers = array("q", checks)
             places = [n for n, check in enumerate(numbers) if check in counting]
             others = [n for n, check in enumerate(numbers) if check not in counting]
-            found = _Chosen(places, others, [self.weights[numbers[n]] for n in places])
+            found = _CountedRules(places, others, [self.weights[numbers[n]] for n in places])
             self._known[checks, ended] = found
         return found
 
