@@ -65,6 +65,19 @@ def many_rules(count: int) -> list[dq.Rule]:
     return [_rule(n, columns[n % len(columns)], n // len(columns)) for n in range(count)]
 
 
+def broken_rules(count: int) -> list[dq.Rule]:
+    """As many, about the same columns, and most of them broken by some rows or by all."""
+    return [_broken(rule, n // len(COLUMNS)) for n, rule in enumerate(many_rules(count))]
+
+
+def _broken(rule: dq.Rule, turn: int) -> dq.Rule:
+    if isinstance(rule, dq.ColumnValuesInRange) and rule.columns[0] in NUMBERS:
+        return rule.model_copy(update={"min": turn})
+    if isinstance(rule, dq.ColumnValueLengthsInRange):
+        return rule.model_copy(update={"max": 4 + turn})
+    return rule
+
+
 def _rule(n: int, column: str, turn: int) -> dq.Rule:
     name = f"rule_{n}"
     if column in TEXTS:
