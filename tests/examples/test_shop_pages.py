@@ -49,3 +49,20 @@ def test_every_view_of_the_demo(
             assert answer.status == 200, path
             watched.check()
             watched.fits()
+        _click_through(watched, datasets)
+
+
+def _click_through(watched: Watched, datasets: list[str]) -> None:
+    """From the overview to each dataset and all of its tabs."""
+    page = watched.page
+    page.set_default_timeout(8_000)
+    for asset in datasets:
+        page.click("nav[aria-label='Pages'] a:text-is('Overview')")
+        page.click(f"td a[href='{ServedLinks().dataset(asset)}']")
+        page.wait_for_selector(".tabs")
+        tabs = page.locator(".tabs a").all_inner_texts()
+        assert (tabs[0], tabs[-1]) == ("Rules", "Flow")
+        for tab in tabs:
+            page.click(f".tabs a:text-is('{tab}')")
+            page.wait_for_url("**/flow?*" if tab == "Flow" else "**/dataset?*")
+            watched.check()
